@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "core/principal.hpp"
+#include "core/store.hpp"
+
+namespace oyat::auth {
+
+// API keys: "e2b_" + 40 hex (the form that older clients insist on). Only SHA-256 hashes are kept. Look-up is by hash, so
+// its time says nothing of the key; ten failures a minute from one address, then 429 for a minute (threats C-16).
+class Keys {
+public:
+    Keys(const Clock& clock, core::Store& store);
+
+    Task<> load();
+    // `peer` is the client's address. denied: no such key, or revoked. exhausted: too many failures.
+    [[nodiscard]] Result<core::Principal> authenticate(const std::string& key, const std::string& peer);
+
+    struct NewKey {
+        std::string key;  // shown once
+        core::KeyRecord record;
+    };
+    Task<NewKey> create(std::string name, std::string tenant, std::uint8_t scopes);
+    // Makes sure that exactly this key exists (scripts and `oyat up` bring their own).
+    Task<> ensure(std::string key, std::string name, std::string tenant, std::uint8_t scopes);
+    [[nodiscard]] std::vector<core::KeyRecord> list(const std::string& tenant) const;
+    Task<> revoke(std::string id, std::string tenant);  // not_found
+
+private:
+    struct Failures {
+        MonoTime since{};
+        int count = 0;
+    };
+    const Clock& clock_;
+    core::Store& store_;
+    std::map<std::string, core::KeyRecord> by_hash_;
+    std::map<std::string, Failures> failures_;
+};
+
+}  // namespace oyat::auth

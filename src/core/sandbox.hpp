@@ -1,0 +1,83 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/files.hpp"
+#include "core/process.hpp"
+#include "core/sandbox_record.hpp"
+
+namespace oyat::core {
+
+// One sandbox, looked at by several requests while it may be ending: hence shared_ptr, held by the registry and by
+// running requests. All calls happen on its loop.
+class Sandbox {
+public:
+    virtual ~Sandbox() = default;
+    [[nodiscard]] virtual const SandboxRecord& record() const = 0;
+    // Throw Error{failed_precondition} unless running (or resumed by waking()).
+    [[nodiscard]] virtual Processes& processes() = 0;
+    [[nodiscard]] virtual Files& files() = 0;
+    // Sandbox-wide variables as processes get them, operator's included.
+    [[nodiscard]] virtual std::map<std::string, std::string> environment() const = 0;
+    // Returns when the sandbox is no longer running (paused, killed, ended); to be raced against streams.
+    virtual Task<> until_not_running() = 0;
+    // Connects to a port inside. Error{unavailable, Fault::command} when nothing listens.
+    virtual Task<Fd> dial(std::uint16_t port) = 0;
+    virtual Task<BoxUsage> usage() = 0;
+};
+
+struct CreateRequest {
+    std::string template_ref = "base";  // name, name:tag or "sha256:..."
+    Millis timeout{300'000};
+    std::map<std::string, std::string> metadata;
+    std::map<std::string, std::string> env;
+    Limits limits;  // zeros: defaults
+    bool internet = true;
+    OnTimeout on_timeout = OnTimeout::kill;
+    bool auto_resume = false;
+    std::string isolation;  // "" = server default, "jail", "gvisor", "microvm", "auto"
+    std::string minimum_boundary;
+};
+
+struct ListFilter {
+    std::string tenant;
+    std::vector<SandboxState> states;  // empty: all that are not ended
+    std::map<std::string, std::string> metadata;  // all must match
+    std::string template_ref;
+};
+
+struct UsageSample {
+    WallTime time{};
+    BoxUsage usage;
+    double cpu_percent = 0;  // of one CPU, since the sample before
+};
+
+enum class TimeoutMode { replace, extend_only };
+
+// All sandboxes of this server. `tenant` is who asks: a foreign id is the same not_found as an unknown one.
+class Sandboxes {
+public:
+    virtual ~Sandboxes() = default;
+
+    virtual Task<std::shared_ptr<Sandbox>> create(CreateRequest request, Principal who) = 0;
+    // Running, paused or changing. Throws not_found.
+    [[nodiscard]] virtual std::shared_ptr<Sandbox> find(const std::string& id, const std::string& tenant) const = 0;
+    // By id alone, for doors that prove themselves with a sandbox's own token. Null: none.
+    [[nodiscard]] virtual std::shared_ptr<Sandbox> find_any(const std::string& id) const = 0;
+    [[nodiscard]] virtual std::vector<std::shared_ptr<Sandbox>> list(const ListFilter& filter) const = 0;
+    // The record of one that ended within the last day.
+    [[nodiscard]] virtual std::optional<SandboxRecord> ended(const std::string& id, const std::string& tenant) const = 0;
+
+    virtual Task<> kill(std::string id, Principal who, EndedBy reason) = 0;
+    virtual Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) = 0;
+    virtual Task<> pause(std::string id, Principal who) = 0;  // failed_precondition when paused already
+    // Running again when it returns; a running one only has its life extended. True when it had been paused.
+    virtual Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) = 0;
+
+    // Samples about every 5 s, the last hour.
+    [[nodiscard]] virtual std::vector<UsageSample> samples(const std::string& id, const std::string& tenant) const = 0;
+};
+
+}  // namespace oyat::core

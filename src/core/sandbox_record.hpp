@@ -1,0 +1,60 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "core/keeper.hpp"
+#include "core/limits.hpp"
+#include "core/principal.hpp"
+
+namespace oyat::core {
+
+enum class SandboxState { creating, running, pausing, paused, resuming, ending, ended };
+enum class OnTimeout { kill, pause };
+enum class EndedBy { none, timeout, idle, killed, oom, crash, limit, policy, server };
+
+[[nodiscard]] std::string_view to_string(SandboxState state) noexcept;
+[[nodiscard]] std::string_view to_string(EndedBy reason) noexcept;
+
+// Everything about a sandbox that must survive a restart. Stored as JSON (to_json/from_json); tokens are stored too,
+// since old handles of clients stay valid.
+struct SandboxRecord {
+    std::string id;
+    std::string tenant;
+    std::string template_name;    // as asked for, resolved to the digest once
+    std::string template_digest;
+    std::string engine;
+    std::string boundary;
+    std::string kernel;
+    std::string disk_limit_by;
+    std::uint64_t generation = 0;
+    Limits limits;
+    std::map<std::string, std::string> metadata;
+    std::map<std::string, std::string> env;  // sandbox-wide variables of the client
+    bool internet = true;
+    OnTimeout on_timeout = OnTimeout::kill;
+    bool auto_resume = false;
+    bool secure = true;
+    std::string access_token;   // for the agent's door of protocols that have one
+    WallTime created{};
+    WallTime started{};         // of the present run
+    WallTime end_at{};
+    Millis timeout{0};          // as last asked for
+    SandboxState state = SandboxState::creating;
+    EndedBy ended_by = EndedBy::none;
+    std::string ended_detail;   // "process node (pid 212) was killed: memory limit 2 GiB"
+    WallTime ended_at{};
+    std::string key_id, client, protocol;  // who asked
+    std::vector<Phase> phases;
+    std::string created_event;  // id of sandbox.created
+};
+
+[[nodiscard]] boost::json::object to_json(const SandboxRecord& record);
+[[nodiscard]] Result<SandboxRecord> sandbox_record_from_json(const boost::json::object& json);
+
+}  // namespace oyat::core
