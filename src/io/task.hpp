@@ -5,7 +5,8 @@
 
 namespace oyat {
 
-// A coroutine. It reads like blocking code; `co_await` marks every point at which the world may change under you.
+// A coroutine. It reads like blocking code; `co_await` marks every point at which the world may change under
+// you.
 template <class T = void>
 using Task = boost::asio::awaitable<T>;
 
