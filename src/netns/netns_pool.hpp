@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "netns/netns.hpp"
+
+namespace oyat::netns {
+
+// Ready namespaces, made off the request's path. They do not depend on the template and are never given back.
+class NetnsPool {
+public:
+    explicit NetnsPool(std::size_t wanted) : wanted_{wanted} {}
+
+    // A ready one, or a new one when the pool is drained.
+    [[nodiscard]] Netns take();
+
+    // Makes at most `at_most` of those that are missing, so that the caller's loop never stands still for
+    // long. True when more are missing: call again when idle.
+    bool refill(std::size_t at_most);
+
+    [[nodiscard]] std::size_t ready() const noexcept { return ready_.size(); }
+    [[nodiscard]] std::size_t wanted() const noexcept { return wanted_; }
+
+private:
+    std::size_t wanted_;
+    std::vector<Netns> ready_;
+};
+
+}  // namespace oyat::netns
