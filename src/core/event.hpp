@@ -42,6 +42,13 @@ class AuditLog {
 public:
     virtual ~AuditLog() = default;
     virtual void append(const Event& event) = 0;
+
+    // Readies a sandbox's own log. Awaited (EventBus::prepare) when its box exists and before its first program can
+    // start; events that come earlier go to the server's log. Throws Error{unavailable} when there can be no log.
+    virtual Task<> prepare([[maybe_unused]] std::string sandbox) { co_return; }
+
+    // The highest Event::seq that the record holds: a new bus goes on from there, so that no id is given twice.
+    [[nodiscard]] virtual std::uint64_t last_seq() const { return 0; }
 };
 
 // A bounded view of the events as they come. A follower that is too slow loses the oldest; `lost` counts them.
@@ -67,6 +74,7 @@ public:
 
     // Stamps the event, writes it to the record, shows it to the listeners. Returns its id. Throws what the record throws.
     std::string emit(Event event);
+    Task<> prepare(std::string sandbox);  // AuditLog::prepare
 
     // Called for each event, on the loop, must not block. For metrics.
     void listen(std::function<void(const Event&)> listener);
