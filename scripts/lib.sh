@@ -1,0 +1,57 @@
+# Shared by the scripts: sourced, never run. Messages go to standard error, so that results can go to standard output.
+set -euo pipefail
+
+OYAT_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+OYAT_BUILD=${OYAT_BUILD:-$OYAT_ROOT/build/release}
+OYAT_BIN=$OYAT_BUILD/bin
+OYAT_TEMPLATES=${OYAT_TEMPLATES:-/var/lib/oyat/templates}
+OYAT_USER=${OYAT_USER:-oyat}
+
+if [ -t 2 ]; then
+    bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' plain=$'\e[0m'
+else
+    bold='' dim='' red='' plain=''
+fi
+
+step() { printf '%s==>%s %s\n' "$bold" "$plain" "$*" >&2; }
+note() { printf '%s    %s%s\n' "$dim" "$*" "$plain" >&2; }
+die() {
+    printf '%serror:%s %s\n' "$red" "$plain" "$*" >&2
+    exit 1
+}
+
+# usage_if_asked "$@": prints the comment block at the top of the calling script for --help.
+usage_if_asked() {
+    for word in "$@"; do
+        if [ "$word" = --help ] || [ "$word" = -h ]; then
+            sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+            exit 0
+        fi
+    done
+}
+
+need_root() {
+    [ "$(id -u)" = 0 ] || die "this needs root: it makes namespaces and mounts (try: sudo $0 $*)"
+}
+
+# run_quietly WHAT LOG COMMAND...: shows the command's output only when it fails.
+run_quietly() {
+    local what=$1 log=$2
+    shift 2
+    mkdir -p "$(dirname "$log")"
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        die "$what failed; the whole log is $log"
+    fi
+}
+
+# The words of a package list without comments and empty lines.
+list_packages() { sed 's/#.*//; /^[[:space:]]*$/d' "$1"; }
+
+# Sets PATH so that `node` is at least 20.18, as scripts/setup left it.
+use_node() {
+    if [ -x "$OYAT_ROOT/build/node/bin/node" ]; then
+        PATH=$OYAT_ROOT/build/node/bin:$PATH
+    fi
+    export PATH
+}
