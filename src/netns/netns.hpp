@@ -3,8 +3,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "base/fd.hpp"
+#include "netns/rules.hpp"
 
 namespace oyat::netns {
 
@@ -38,9 +41,10 @@ public:
     // start time compared, threats D-12).
     static Netns of_process(pid_t pid);
 
-    // Makes the listening sockets. On a namespace that had some before, the former ones must be closed; a
-    // program inside that took a reserved port in between is cut off from it.
-    [[nodiscard]] Listeners make_listeners() const;
+    // Makes the listening sockets and has the redirect lead to them. When a program inside holds a reserved
+    // port (it can, once all copies of former listeners were closed), another port is used and the rules are
+    // changed, so it gains nothing by it.
+    [[nodiscard]] Listeners make_listeners();
 
     // A TCP socket of the namespace, non-blocking, on its way to 127.0.0.1:port (EINPROGRESS is success: the
     // caller waits for it to be writable and reads SO_ERROR). Throws `unavailable` when refused at once and
@@ -52,9 +56,10 @@ public:
     [[nodiscard]] ino_t inode() const;  // tells namespaces apart
 
 private:
-    explicit Netns(Fd fd) : fd_{std::move(fd)} {}
+    Netns(Fd fd, std::optional<RedirectPorts> ports) : fd_{std::move(fd)}, ports_in_rules_{ports} {}
 
     Fd fd_;
+    std::optional<RedirectPorts> ports_in_rules_;  // unknown for a namespace that a former keeper made
 };
 
 }  // namespace oyat::netns

@@ -9,9 +9,15 @@ namespace oyat::netns {
 class Visit {
 public:
     explicit Visit(int netns);
+    // Makes a namespace and stands in it; it ends with the visit unless somebody keeps `open_here()`.
+    struct NewNamespace {};
+    explicit Visit(NewNamespace);
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
     ~Visit();
+
+    // The namespace that the calling thread is in.
+    static Fd open_here();
 
 private:
     Fd home_;

@@ -1,0 +1,296 @@
+#include "netns/netns.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <linux/netfilter_ipv4.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/assert.hpp"
+#include "base/throwing.hpp"
+#include "netns/visit.hpp"
+
+namespace oyat::netns {
+namespace {
+
+class NetnsTest : public testing::Test {
+protected:
+    void SetUp() override {
+        if (::geteuid() != 0) GTEST_SKIP() << "making a network namespace needs root";
+    }
+};
+
+sockaddr_in address(const char* text, std::uint16_t port) {
+    sockaddr_in made{.sin_family = AF_INET, .sin_port = ::htons(port)};
+    OYAT_ASSERT(::inet_pton(AF_INET, text, &made.sin_addr) == 1);
+    return made;
+}
+
+std::string text(const sockaddr_in& address) {
+    std::array<char, INET_ADDRSTRLEN> host{};
+    ::inet_ntop(AF_INET, &address.sin_addr, host.data(), host.size());
+    return std::string{host.data()} + ":" + std::to_string(::ntohs(address.sin_port));
+}
+
+// A blocking socket as a program inside would make it; its waits end after two seconds.
+Fd socket_inside(const Netns& netns, int family, int type, int protocol = 0) {
+    const Visit visit{netns.fd()};
+    Fd made{sys(::socket(family, type | SOCK_CLOEXEC, protocol), "socket")};
+    const timeval limit{.tv_sec = 2};
+    ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    return made;
+}
+
+template <class Address>
+int connect_error(int socket, const Address& to) {
+    return ::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 ? 0 : errno;
+}
+
+template <class Address>
+int send_error(int socket, const Address& to) {
+    return ::sendto(socket, "?", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 1 ? 0 : errno;
+}
+
+Fd accept_one(int listener) {
+    pollfd ready{.fd = listener, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, 2000) != 1) return {};
+    return Fd{::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)};
+}
+
+std::string original_destination(int accepted) {
+    sockaddr_in to{};
+    socklen_t length = sizeof to;
+    sys(::getsockopt(accepted, SOL_IP, SO_ORIGINAL_DST, &to, &length), "SO_ORIGINAL_DST");
+    return text(to);
+}
+
+TEST_F(NetnsTest, EveryTcpConnectionArrivesAtTheProxyWithItsDestination) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    for (const auto& to :
+         {address("8.8.8.8", 443), address("192.168.1.1", 22), address("169.254.169.254", 80)}) {
+        const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+        ASSERT_EQ(connect_error(client.get(), to), 0) << text(to);
+        const Fd accepted = accept_one(listeners.proxy.get());
+        ASSERT_TRUE(accepted) << text(to);
+        EXPECT_EQ(original_destination(accepted.get()), text(to));
+    }
+}
+
+TEST_F(NetnsTest, BytesFlowBothWaysThroughARedirectedConnection) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(client.get(), address("8.8.8.8", 80)), 0);
+    const Fd accepted = accept_one(listeners.proxy.get());
+    std::array<char, 8> got{};
+    ASSERT_EQ(::send(client.get(), "ping", 4, 0), 4);
+    ASSERT_EQ(::recv(accepted.get(), got.data(), got.size(), 0), 4);
+    ASSERT_EQ(::send(accepted.get(), "pong", 4, 0), 4);
+    ASSERT_EQ(::recv(client.get(), got.data(), got.size(), 0), 4);
+    EXPECT_EQ((std::string_view{got.data(), 4}), "pong");
+}
+
+TEST_F(NetnsTest, AConnectionStraightToTheListenerShowsTheListenerAsDestination) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(client.get(), address("127.0.0.1", kProxyPort)), 0);
+    const Fd accepted = accept_one(listeners.proxy.get());
+    sockaddr_in to{};
+    socklen_t length = sizeof to;
+    // With no translation to look up, the kernel either names the listener itself or knows of none.
+    if (::getsockopt(accepted.get(), SOL_IP, SO_ORIGINAL_DST, &to, &length) == 0) {
+        EXPECT_EQ(text(to), "127.0.0.1:65501");
+    } else {
+        EXPECT_EQ(errno, ENOENT);
+    }
+}
+
+TEST_F(NetnsTest, DnsToAnyServerIsAnsweredByOurSocket) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_DGRAM);
+    ASSERT_EQ(connect_error(client.get(), address("9.9.9.9", 53)), 0);  // so only its answers are accepted
+    ASSERT_EQ(::send(client.get(), "q", 1, 0), 1);
+    std::array<char, 8> got{};
+    sockaddr_in from{};
+    socklen_t length = sizeof from;
+    ASSERT_EQ(::recvfrom(listeners.dns_udp.get(), got.data(), got.size(), 0,
+                         reinterpret_cast<sockaddr*>(&from), &length),
+              1);
+    ASSERT_EQ(::sendto(listeners.dns_udp.get(), "answer", 6, 0, reinterpret_cast<sockaddr*>(&from), length),
+              6);
+    EXPECT_EQ(::recv(client.get(), got.data(), got.size(), 0), 6);
+}
+
+TEST_F(NetnsTest, DnsOverTcpHasItsOwnListener) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(client.get(), address("9.9.9.9", 53)), 0);
+    EXPECT_TRUE(accept_one(listeners.dns_tcp.get()));
+}
+
+TEST_F(NetnsTest, WithoutListenersAConnectionIsRefusedAtOnce) {
+    const Netns netns = Netns::make();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    EXPECT_EQ(connect_error(client.get(), address("8.8.8.8", 443)), ECONNREFUSED);
+}
+
+TEST_F(NetnsTest, OtherUdpFailsAtOnce) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd udp = socket_inside(netns, AF_INET, SOCK_DGRAM);
+    for (const std::uint16_t port : {443, 123, 500, 51820}) {
+        EXPECT_EQ(send_error(udp.get(), address("8.8.8.8", port)), EPERM) << port;
+    }
+}
+
+TEST_F(NetnsTest, PingToOutsideFailsAtOnceAndToOurselvesWorksForAnyUser) {
+    const Netns netns = Netns::make();
+    const Fd ping = socket_inside(netns, AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
+    icmphdr echo{.type = ICMP_ECHO};
+    const auto send_to = [&](const sockaddr_in& to) {
+        return ::sendto(ping.get(), &echo, sizeof echo, 0, reinterpret_cast<const sockaddr*>(&to),
+                        sizeof to) < 0
+                   ? errno
+                   : 0;
+    };
+    EXPECT_EQ(send_to(address("8.8.8.8", 0)), EPERM);
+    EXPECT_EQ(send_to(address("127.0.0.1", 0)), 0);
+}
+
+TEST_F(NetnsTest, Ipv6BeyondLoopbackIsUnreachableAtOnce) {
+    const Netns netns = Netns::make();
+    for (const char* host : {"2001:4860:4860::8888", "fe80::1", "ff02::1", "64:ff9b::808:808"}) {
+        const Fd tcp = socket_inside(netns, AF_INET6, SOCK_STREAM);
+        sockaddr_in6 to{.sin6_family = AF_INET6, .sin6_port = ::htons(443)};
+        ASSERT_EQ(::inet_pton(AF_INET6, host, &to.sin6_addr), 1);
+        if (std::string_view{host}.starts_with("f")) to.sin6_scope_id = 1;
+        EXPECT_NE(connect_error(tcp.get(), to), 0) << host;
+        const Fd udp = socket_inside(netns, AF_INET6, SOCK_DGRAM);
+        EXPECT_EQ(send_error(udp.get(), to), ENETUNREACH) << host;
+    }
+}
+
+TEST_F(NetnsTest, AnIpv4AddressInIpv6ClothesTakesTheSameWay) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    sockaddr_in6 to{.sin6_family = AF_INET6, .sin6_port = ::htons(443)};
+    ASSERT_EQ(::inet_pton(AF_INET6, "::ffff:8.8.8.8", &to.sin6_addr), 1);
+    const Fd udp = socket_inside(netns, AF_INET6, SOCK_DGRAM);
+    EXPECT_EQ(send_error(udp.get(), to), EPERM);
+    const Fd tcp = socket_inside(netns, AF_INET6, SOCK_STREAM);
+    ASSERT_EQ(connect_error(tcp.get(), to), 0);
+    EXPECT_EQ(original_destination(accept_one(listeners.proxy.get()).get()), "8.8.8.8:443");
+}
+
+Fd listen_inside(const Netns& netns, const char* host, std::uint16_t port) {
+    Fd server = socket_inside(netns, AF_INET, SOCK_STREAM);
+    const sockaddr_in at = address(host, port);
+    const Visit visit{netns.fd()};
+    sys(::bind(server.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), "bind");
+    sys(::listen(server.get(), 8), "listen");
+    return server;
+}
+
+TEST_F(NetnsTest, DialReachesAServerOnLoopback) {
+    const Netns netns = Netns::make();
+    const Fd server = listen_inside(netns, "127.0.0.1", 80);
+    const Fd dialed = netns.dial(80);
+    EXPECT_TRUE(accept_one(server.get()));
+}
+
+TEST_F(NetnsTest, DialReachesAServerThatIsBoundToIpv6LoopbackAlone) {
+    const Netns netns = Netns::make();
+    const Fd server = socket_inside(netns, AF_INET6, SOCK_STREAM);
+    const sockaddr_in6 at{.sin6_family = AF_INET6, .sin6_port = ::htons(3000), .sin6_addr = in6addr_loopback};
+    ASSERT_EQ(::bind(server.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0)
+        << std::strerror(errno);
+    ASSERT_EQ(::listen(server.get(), 8), 0);
+    const Fd dialed = netns.dial(3000);
+    EXPECT_TRUE(accept_one(server.get()));
+}
+
+TEST_F(NetnsTest, DialRefusesWhereNobodyListensAndOurOwnPorts) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const auto code_of = [&](std::uint16_t port) {
+        try {
+            (void)netns.dial(port);
+        } catch (const Error& e) {
+            return e.code();
+        }
+        return Errc::internal;
+    };
+    EXPECT_EQ(code_of(81), Errc::unavailable);
+    EXPECT_EQ(code_of(0), Errc::invalid_argument);
+    EXPECT_EQ(code_of(kProxyPort), Errc::invalid_argument);
+    EXPECT_EQ(code_of(kDnsPort), Errc::invalid_argument);
+}
+
+// The namespace as a later keeper finds it: by a process that is in it.
+Netns again(const Netns& netns) {
+    const Visit visit{netns.fd()};
+    return Netns::of_process(::gettid());
+}
+
+// While oyatd is dead its listeners are closed, and a program inside can take their ports.
+TEST_F(NetnsTest, AProgramThatTakesAReservedPortDoesNotStopNewListeners) {
+    const Netns made = Netns::make();
+    const Fd thief = listen_inside(made, "0.0.0.0", kProxyPort);
+    const Fd thief_of_dns = listen_inside(made, "127.0.0.1", kDnsPort);
+    Netns netns = again(made);
+    const Listeners listeners = netns.make_listeners();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(client.get(), address("8.8.8.8", 443)), 0);
+    EXPECT_EQ(original_destination(accept_one(listeners.proxy.get()).get()), "8.8.8.8:443");
+    const Fd resolver = socket_inside(netns, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(resolver.get(), address("9.9.9.9", 53)), 0);
+    EXPECT_TRUE(accept_one(listeners.dns_tcp.get()));
+}
+
+TEST_F(NetnsTest, ListenersAreMadeAnewAfterBothDaemonsDied) {
+    Netns first = Netns::make();
+    (void)first.make_listeners();
+    Netns second = again(first);
+    const Listeners listeners = second.make_listeners();
+    const Fd client = socket_inside(second, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(client.get(), address("8.8.8.8", 443)), 0);
+    EXPECT_TRUE(accept_one(listeners.proxy.get()));
+}
+
+TEST_F(NetnsTest, ListenersFindTheirPortsAgainAfterTheThiefHasGone) {
+    const Netns made = Netns::make();
+    {
+        const Fd thief = listen_inside(made, "127.0.0.1", kProxyPort);
+        (void)again(made).make_listeners();
+    }
+    Netns netns = again(made);
+    const Listeners listeners = netns.make_listeners();
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    ASSERT_EQ(connect_error(client.get(), address("8.8.8.8", 443)), 0);
+    EXPECT_TRUE(accept_one(listeners.proxy.get()));
+}
+
+TEST_F(NetnsTest, TheCallerIsBackHomeAfterwards) {
+    const Fd before = Visit::open_here();
+    const Netns netns = Netns::make();
+    EXPECT_EQ(Netns::of_process(::getpid()).inode(), Netns::of_process(::getppid()).inode());
+    EXPECT_NE(netns.inode(), Netns::of_process(::getpid()).inode());
+}
+
+}  // namespace
+}  // namespace oyat::netns
