@@ -11,14 +11,15 @@
 
 namespace oyat::auth {
 
-// API keys: "e2b_" + 40 hex (the form that older clients insist on). Only SHA-256 hashes are kept. Look-up is by hash, so
-// its time says nothing of the key; ten failures a minute from one address, then 429 for a minute (threats C-16).
+// API keys: "e2b_" + 40 hex (the form that older clients insist on). Only SHA-256 hashes are kept. Look-up is
+// by hash, so its time says nothing of the key; after ten failures in a minute from one address, further ones
+// are told to wait.
 class Keys {
 public:
     Keys(const Clock& clock, core::Store& store);
 
     Task<> load();
-    // `peer` is the client's address. denied: no such key, or revoked. exhausted: too many failures.
+    // `peer` is the client's address. denied: no such key, or revoked. exhausted: the same, too many times.
     [[nodiscard]] Result<core::Principal> authenticate(const std::string& key, const std::string& peer);
 
     struct NewKey {
@@ -36,6 +37,9 @@ private:
         MonoTime since{};
         int count = 0;
     };
+    [[nodiscard]] bool too_many_failures(const std::string& peer);  // counts this one
+    Task<> keep(core::KeyRecord record);
+
     const Clock& clock_;
     core::Store& store_;
     std::map<std::string, core::KeyRecord> by_hash_;
