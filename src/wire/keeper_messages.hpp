@@ -114,7 +114,8 @@ struct BoxStats {
 };
 struct BoxStatsList { static constexpr bool kIsMessage = true; std::vector<BoxStats> stats; template <class V> void fields(V& v) { v(1, stats); } };
 
-// fd [0]: the audit file of that name, O_RDWR|O_APPEND, with the append-only attribute where the file system has it.
+// fd [0]: the audit file <state>/audit/<name>.<segment, six digits>.log, made when absent (0640, root and oyatd's group; the
+// directory 0750), opened O_RDWR|O_APPEND, with the append-only attribute where the file system has it.
 // `name` is [a-z0-9-]{1,40}; `segment` counts from 1. DropAudit removes a segment only when it is older than the
 // keeper's own retention (30 days).
 struct OpenAudit { static constexpr bool kIsMessage = true; std::string name; std::uint32_t segment = 0; template <class V> void fields(V& v) { v(1, name); v(2, segment); } };
