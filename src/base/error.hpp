@@ -43,6 +43,8 @@ public:
     [[nodiscard]] Errc code() const noexcept { return code_; }
     [[nodiscard]] Fault fault() const noexcept { return fault_; }
     [[nodiscard]] const std::string& message() const noexcept { return message_; }
+    // The id of the event that records it, "" when none does. Front ends show it to the client.
+    [[nodiscard]] const std::string& event() const noexcept { return event_; }
     [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
 
     Error&& in(std::string_view context) && {
@@ -53,11 +55,16 @@ public:
         fault_ = fault;
         return std::move(*this);
     }
+    Error&& recorded_as(std::string event) && {
+        event_ = std::move(event);
+        return std::move(*this);
+    }
 
 private:
     Errc code_;
     Fault fault_;
     std::string message_;
+    std::string event_;
 };
 
 // The Errc that fits a failed system call.

@@ -14,6 +14,7 @@ namespace oyat::core {
 struct RunRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
+    std::map<std::string, std::string> forced_env;  // set by the front end; a client's env may not override it
     std::string cwd;
     std::string user;
     std::optional<TermSize> pty;

@@ -35,6 +35,7 @@ struct CreateRequest {
     std::map<std::string, std::string> env;
     Limits limits;  // zeros: defaults
     bool internet = true;
+    bool secure = true;  // false: the agent's door of protocols that have one asks for no token
     OnTimeout on_timeout = OnTimeout::kill;
     bool auto_resume = false;
     std::string isolation;  // "" = server default, "jail", "gvisor", "microvm", "auto"
