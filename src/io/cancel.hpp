@@ -2,10 +2,16 @@
 
 #include <exception>
 
+#include "base/error.hpp"
+
 namespace oyat {
 
-// True for the exception of a canceled task, in either of its two forms (see task_group.hpp).
+// What a wait of io throws when its task has been canceled.
+[[nodiscard]] inline Error canceled() {
+    return Error{Errc::canceled, "canceled"};
+}
+
+// True for that error, and for Asio's own form of it.
 [[nodiscard]] bool is_canceled(const std::exception_ptr& error) noexcept;
-[[nodiscard]] bool is_canceled(const std::exception& error) noexcept;
 
 }  // namespace oyat

@@ -24,14 +24,20 @@ public:
 
     void notify_one();
     void notify_all();
-    [[nodiscard]] bool has_waiters() const noexcept { return first_ != nullptr; }
+    [[nodiscard]] bool has_waiters() const noexcept { return waiting_.first != nullptr; }
 
 private:
     struct Waiter;
-    void append(Waiter& waiter) noexcept;
-    void unlink(Waiter& waiter) noexcept;
-    Waiter* first_ = nullptr;
-    Waiter* last_ = nullptr;
+    // The waiters live in the frames of their coroutines and are only linked here.
+    struct Queue {
+        Waiter* first = nullptr;
+        Waiter* last = nullptr;
+        void append(Waiter& waiter) noexcept;
+        void unlink(Waiter& waiter) noexcept;
+    };
+
+    Queue waiting_;
+    Queue woken_;  // told, but not yet running again
 };
 
 }  // namespace oyat

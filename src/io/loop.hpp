@@ -1,7 +1,7 @@
 #pragma once
 
-#include <initializer_list>
 #include <memory>
+#include <vector>
 
 #include "io/task.hpp"
 
@@ -27,6 +27,6 @@ private:
 
 // Waits for one of these signals (SIGTERM, SIGHUP, ...) and returns it. From the first call on the signal no
 // longer has its default effect.
-Task<int> wait_signal(std::initializer_list<int> signals);
+Task<int> wait_signal(std::vector<int> signals);
 
 }  // namespace oyat

@@ -19,8 +19,8 @@ public:
     // At least one byte, or 0 at the end of the stream.
     virtual Task<std::size_t> read_some(std::span<char> into) = 0;
     virtual Task<> write_all(std::string_view bytes) = 0;
-    // Several pieces as if they were one, in one system call where the stream can. The pieces and the array that
-    // holds them outlive the call.
+    // Several pieces as if they were one, in one system call where the stream can. The pieces and the array
+    // that holds them outlive the call.
     virtual Task<> write_parts(std::span<const std::string_view> parts);
     // No more writing; the other side sees the end after what was written.
     virtual void shutdown_write() = 0;

@@ -12,9 +12,8 @@ namespace oyat {
 // Owns tasks that run beside their starter. Every started task belongs to a group; whoever owns the group
 // awaits close() before it dies. All on one loop.
 //
-// Cancellation: the task's pending wait ends with an exception (Error{canceled} from the parts of io, or
-// Asio's own `operation_aborted`), and so does every further co_await, until the task has ended. Let it pass;
-// see is_canceled().
+// Cancellation is felt where a task of the group waits: the parts of io throw Error{canceled} there, and at
+// every further wait. Let it pass. Undoing that has to wait for something runs in shielded() (race.hpp).
 class TaskGroup {
 public:
     // Called for a task that ended with an exception other than its cancellation. By default it is logged.
