@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +27,9 @@ public:
     // whichever group it was started in. `state_id` is [a-z0-9-]{1,40}.
     Parent(const Hierarchies& hierarchies, std::string_view state_id, const std::string& delegated = {});
 
-    // The block device whose traffic `io_bytes_per_second` limits: the store's. Without a call, none is
-    // limited.
-    void throttle_device(dev_t device) noexcept { io_device_ = device; }
+    // The block device whose traffic `io_bytes_per_second` limits: the store's (a partition counts as its
+    // disk). False when this machine can't throttle it; then, as without a call, nothing is limited.
+    bool throttle_device(dev_t device);
 
     // Makes the group in all hierarchies with its limits in force, before any process is in it. `owner` is
     // the sandbox's mapped root: it gets the v2 directory, its cgroup.procs and cgroup.threads, so that the
@@ -52,23 +54,28 @@ public:
 
 private:
     friend class Group;
+    friend class OomWatch;
 
-    // One directory of ours in one hierarchy. On v1 several controllers may share one hierarchy.
+    // Our directory in one hierarchy. On v1 several controllers may share one hierarchy.
     struct Tree {
         Fd dir;
         std::string path;
     };
 
-    [[nodiscard]] int v2() const noexcept { return v2_ ? v2_->dir.get() : -1; }
+    // The directory of a controller's v1 hierarchy, or -1: at most one of v1() and v2_has() tells of a
+    // controller.
     [[nodiscard]] int v1(Controller controller) const noexcept;
     [[nodiscard]] bool v2_has(Controller controller) const noexcept;
+    [[nodiscard]] int v2() const noexcept { return v2_ ? v2_->dir.get() : -1; }
+    [[nodiscard]] std::vector<int> trees() const;
+    [[nodiscard]] Mechanism io_mechanism() const;
 
     Mode mode_;
     std::optional<Tree> v2_;
-    std::vector<Controller> v2_controllers_;  // enabled for our groups
-    std::vector<Tree> v1_trees_;
-    std::vector<std::pair<Controller, std::size_t>> v1_controllers_;  // index into v1_trees_
-    dev_t io_device_ = 0;
+    std::string v2_controllers_;  // those enabled for our groups, as cgroup.subtree_control lists them
+    std::vector<Tree> v1_;
+    std::map<Controller, std::size_t> v1_of_;  // index into v1_
+    std::string io_device_;                    // "8:0"; empty when nothing is throttled
 };
 
 }  // namespace oyat::cgroup
