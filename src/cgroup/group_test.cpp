@@ -2,11 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/fsuid.h>
+#include <sched.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <algorithm>
+#include <fstream>
 #include <string>
 
 #include "cgroup/files.hpp"
@@ -20,12 +19,26 @@ namespace {
 constexpr uid_t kOwner = 0x70000000;
 constexpr Limits kLimits{.memory_bytes = 64 << 20, .cpu_millis = 500, .processes = 16};
 
-class GroupTest : public testing::Test {
+// Each promise is held to on this machine as it is and, where it has v1 controllers, as if it had nothing
+// else.
+enum class View { whole, v1_alone };
+
+Hierarchies seen(View view) {
+    if (view == View::whole) return Hierarchies::probe();
+    std::ifstream file{"/proc/self/mountinfo"};
+    std::string kept;
+    for (std::string line; std::getline(file, line);) {
+        if (line.find(" - cgroup2 ") == std::string::npos) kept += line + "\n";
+    }
+    return Hierarchies::parse(kept);
+}
+
+class GroupTest : public testing::TestWithParam<View> {
 protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "making control groups needs root";
-        const Hierarchies hierarchies = Hierarchies::probe();
-        if (hierarchies.mode() == Mode::none) GTEST_SKIP() << "this machine has no writable control groups";
+        const Hierarchies hierarchies = seen(GetParam());
+        if (hierarchies.mode() == Mode::none) GTEST_SKIP() << "this machine has no such control groups";
         parent_.emplace(hierarchies, state_id());
     }
     void TearDown() override {
@@ -41,31 +54,30 @@ protected:
     std::optional<Parent> parent_;
 };
 
-TEST_F(GroupTest, ANewGroupIsEmptyAndHasItsLimits) {
+TEST_P(GroupTest, ANewGroupIsEmptyAndHasItsLimits) {
     const Group group = parent_->create("i1", kLimits, kOwner);
     EXPECT_TRUE(group.empty());
     EXPECT_EQ(group.stats().pids_now, 0U);
     EXPECT_EQ(parent_->names(), std::vector<std::string>{"i1"});
 }
 
-TEST_F(GroupTest, TheSameNameTwiceIsRefusedAndLeavesTheFirstAlone) {
+TEST_P(GroupTest, TheSameNameTwiceIsRefusedAndLeavesTheFirstAlone) {
     const Group group = parent_->create("i1", kLimits, kOwner);
     EXPECT_THROW((void)parent_->create("i1", kLimits, kOwner), Error);
     EXPECT_TRUE(parent_->find("i1"));
 }
 
-TEST_F(GroupTest, NamesThatCouldBePathsAreRefused) {
+TEST_P(GroupTest, NamesThatCouldBePathsAreRefused) {
     for (const char* name : {"", "..", "a/b", "A", "cgroup.procs", "a b"}) {
         EXPECT_THROW((void)parent_->create(name, kLimits, kOwner), Error) << name;
         EXPECT_THROW((void)parent_->find(name), Error) << name;
     }
 }
 
-TEST_F(GroupTest, AProcessIsBornInsideAndCounted) {
+TEST_P(GroupTest, AProcessIsBornInsideAndCounted) {
     const Group group = parent_->create("i1", kLimits, kOwner);
     Inhabitant inside{group, sleep_forever};
-    // It joins the v1 groups itself, a moment later; what it is stopped in is where it stands.
-    while (group.stats().pids_now != 1) ::usleep(100);
+    EXPECT_EQ(group.stats().pids_now, 1U);
     EXPECT_FALSE(group.empty());
     EXPECT_FALSE(group.destroy());
     group.kill();
@@ -73,7 +85,7 @@ TEST_F(GroupTest, AProcessIsBornInsideAndCounted) {
     EXPECT_TRUE(group.destroy());
 }
 
-TEST_F(GroupTest, ForksBeyondTheLimitFailAndAreCounted) {
+TEST_P(GroupTest, ForksBeyondTheLimitFailAndAreCounted) {
     const Group group = parent_->create("i1", {.processes = 4}, kOwner);
     Inhabitant inside{group, [] {
                           int made = 1;
@@ -87,7 +99,7 @@ TEST_F(GroupTest, ForksBeyondTheLimitFailAndAreCounted) {
     EXPECT_EQ(WEXITSTATUS(inside.wait()), 4);
     EXPECT_EQ(group.stats().pids_denied, 1U);
     group.kill();
-    while (!group.empty()) ::usleep(100);
+    while (!group.empty()) ::sched_yield();
 }
 
 int use_memory(std::size_t bytes) {
@@ -97,7 +109,7 @@ int use_memory(std::size_t bytes) {
     return 0;
 }
 
-TEST_F(GroupTest, AProcessBeyondTheMemoryLimitIsKilledAndTold) {
+TEST_P(GroupTest, AProcessBeyondTheMemoryLimitIsKilledAndTold) {
     OomWatch watch{*parent_};
     const Group group = parent_->create("i1", {.memory_bytes = 16 << 20}, kOwner);
     const Group quiet = parent_->create("i2", {.memory_bytes = 16 << 20}, kOwner);
@@ -117,7 +129,7 @@ TEST_F(GroupTest, AProcessBeyondTheMemoryLimitIsKilledAndTold) {
     watch.remove("i2");
 }
 
-TEST_F(GroupTest, LimitsCanBeChangedInUse) {
+TEST_P(GroupTest, LimitsCanBeChangedInUse) {
     const Group group = parent_->create("i1", {.memory_bytes = 16 << 20, .processes = 4}, kOwner);
     group.update({.memory_bytes = 128 << 20, .cpu_millis = 1000, .processes = 8});
     Inhabitant big{group, [] { return use_memory(64 << 20); }};
@@ -125,31 +137,30 @@ TEST_F(GroupTest, LimitsCanBeChangedInUse) {
     group.update({});  // no limits at all
 }
 
-TEST_F(GroupTest, CpuBeyondTheLimitIsThrottled) {
+TEST_P(GroupTest, CpuBeyondTheLimitIsThrottled) {
     const Group group = parent_->create("i1", {.cpu_millis = 100}, kOwner);
     Inhabitant spinning{group, [] {
                             for (volatile int i = 0;; i = i + 1) {
                             }
                             return 0;
                         }};
-    while (group.stats().throttled_us == 0) ::usleep(1000);
+    while (group.stats().throttled_us == 0) ::sched_yield();
     EXPECT_GT(group.stats().cpu_us, 0U);
 }
 
 std::string state_of(pid_t pid) {
     const Fd dir{::open(("/proc/" + std::to_string(pid)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    const std::string wchan = read_control(dir.get(), "stat").value_or("");
-    return wchan.substr(wchan.rfind(')') + 2, 1);
+    const std::string text = read_control(dir.get(), "stat").value_or("");
+    return text.substr(text.rfind(')') + 2, 1);
 }
 
-TEST_F(GroupTest, AFrozenGroupStandsStillAndCanBeThawedOrKilled) {
+TEST_P(GroupTest, AFrozenGroupStandsStillAndCanBeThawedOrKilled) {
     const Group group = parent_->create("i1", {}, kOwner);
     Inhabitant spinning{group, [] {
                             for (volatile int i = 0;; i = i + 1) {
                             }
                             return 0;
                         }};
-    while (group.empty()) ::usleep(100);
     EXPECT_TRUE(group.freeze(Millis{2000}));
     EXPECT_TRUE(group.frozen());
     EXPECT_NE(state_of(spinning.pid()), "R");
@@ -161,7 +172,7 @@ TEST_F(GroupTest, AFrozenGroupStandsStillAndCanBeThawedOrKilled) {
 }
 
 // What the agent does with its descriptor 4, as the sandbox's mapped root without any capability.
-TEST_F(GroupTest, TheOwnerMakesChildGroupsAndMovesItselfButCanNotTouchLimits) {
+TEST_P(GroupTest, TheOwnerMakesChildGroupsAndMovesItselfButCanNotTouchLimits) {
     const Group group = parent_->create("i1", kLimits, kOwner);
     if (!group.tree_fd()) GTEST_SKIP() << "no v2 tree on this machine";
     Inhabitant agent{
@@ -185,9 +196,9 @@ TEST_F(GroupTest, TheOwnerMakesChildGroupsAndMovesItselfButCanNotTouchLimits) {
     EXPECT_TRUE(group.destroy());  // the child group with it
 }
 
-TEST_F(GroupTest, ALaterKeeperFindsWhatAnEarlierLeft) {
+TEST_P(GroupTest, ALaterKeeperFindsWhatAnEarlierLeft) {
     (void)parent_->create("i1", kLimits, kOwner);
-    Parent later{Hierarchies::probe(), state_id()};
+    Parent later{seen(GetParam()), state_id()};
     EXPECT_EQ(later.names(), std::vector<std::string>{"i1"});
     EXPECT_FALSE(later.remove());
     EXPECT_FALSE(later.find("i2"));
@@ -195,20 +206,25 @@ TEST_F(GroupTest, ALaterKeeperFindsWhatAnEarlierLeft) {
     EXPECT_TRUE(later.find("i1") == std::nullopt);
 }
 
-TEST_F(GroupTest, EachLimitSaysHowItIsEnforced) {
+TEST_P(GroupTest, EachLimitSaysHowItIsEnforced) {
     for (const Mechanism& mechanism : parent_->mechanisms()) {
         EXPECT_FALSE(mechanism.by.empty()) << mechanism.limit;
     }
     EXPECT_EQ(parent_->mechanisms().size(), 4U);
 }
 
-TEST_F(GroupTest, WithoutControllersTheMechanismsSayWhichLimitIsMissing) {
+TEST_P(GroupTest, WithoutControllersTheMechanismsSayWhichLimitIsMissing) {
     const Parent bare{Hierarchies{}, state_id() + "-bare"};
     for (const Mechanism& mechanism : bare.mechanisms()) {
         EXPECT_FALSE(mechanism.hard) << mechanism.limit;
         EXPECT_TRUE(mechanism.by.starts_with("not enforced")) << mechanism.by;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Views, GroupTest, testing::Values(View::whole, View::v1_alone),
+                         [](const auto& info) {
+                             return info.param == View::whole ? "WholeMachine" : "V1Alone";
+                         });
 
 }  // namespace
 }  // namespace oyat::cgroup

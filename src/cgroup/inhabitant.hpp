@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "base/throwing.hpp"
@@ -17,11 +20,16 @@ namespace oyat::cgroup {
 
 class Inhabitant {
 public:
-    // The child joins, runs `body` and exits with what it returns.
+    // The child joins, runs `body` and exits with what it returns. It stands in all hierarchies once this is
+    // made.
     template <class Body>
     Inhabitant(const Group& group, Body&& body) {
         const Fd tree = group.tree_fd();
         const std::vector<Fd> joins = group.join_fds();
+        std::array<int, 2> joined{};
+        sys(::pipe2(joined.data(), O_CLOEXEC), "pipe");
+        const Fd told{joined[0]};
+        Fd tell{joined[1]};
         int pidfd = -1;
         clone_args args{
             .flags = CLONE_PIDFD, .pidfd = reinterpret_cast<std::uintptr_t>(&pidfd), .exit_signal = SIGCHLD};
@@ -34,9 +42,13 @@ public:
             for (const Fd& join : joins) {
                 if (::write(join.get(), "0", 1) != 1) ::_exit(99);
             }
+            tell.reset();
             ::_exit(body());
         }
         pidfd_ = Fd{pidfd};
+        tell.reset();
+        char nothing = 0;
+        sys(::read(told.get(), &nothing, 1), "wait for the child to join");
     }
     ~Inhabitant() {
         if (pid_ <= 0) return;
