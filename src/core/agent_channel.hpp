@@ -174,6 +174,10 @@ public:
 
     // Called once, on the loop, when the connection is over for good (reason in the text).
     virtual void on_lost(std::function<void(std::string)> handler) = 0;
+    // After on_lost: true when the agent sent what its protocol does not allow, false when it went away.
+    [[nodiscard]] virtual bool broke_protocol() const { return false; }
+    // A frozen sandbox cannot answer: its silence is no loss until it is thawed.
+    virtual void set_frozen(bool /*frozen*/) {}
     virtual Task<> close() = 0;
 };
 

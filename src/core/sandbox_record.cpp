@@ -1,0 +1,219 @@
+#include "core/sandbox_record.hpp"
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <limits>
+#include <utility>
+
+#include "base/id.hpp"
+#include "core/json_text.hpp"
+
+namespace oyat::core {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::array<std::string_view, 7> kStates{"creating", "running", "pausing", "paused",
+                                                  "resuming", "ending",  "ended"};
+constexpr std::array<std::string_view, 9> kReasons{"",      "timeout", "idle",   "killed", "oom",
+                                                   "crash", "limit",   "policy", "server"};
+constexpr std::array<std::string_view, 2> kOnTimeout{"kill", "pause"};
+
+// Reads members that may be absent (then the default stays) but never of a wrong kind: an older record lacks
+// what was added later, a damaged one is refused.
+class Reader {
+public:
+    explicit Reader(const json::object& from) : from_{from} {}
+
+    void text(std::string_view name, std::string& into) {
+        const json::value* value = from_.if_contains(name);
+        if (value == nullptr) return;
+        if (!value->is_string()) return wrong(name);
+        into.assign(value->get_string().data(), value->get_string().size());
+    }
+    template <class T>
+    void number(std::string_view name, T& into) {
+        const json::value* value = from_.if_contains(name);
+        if (value == nullptr) return;
+        boost::system::error_code error;
+        into = value->to_number<T>(error);
+        if (error) wrong(name);
+    }
+    void flag(std::string_view name, bool& into) {
+        const json::value* value = from_.if_contains(name);
+        if (value == nullptr) return;
+        if (!value->is_bool()) return wrong(name);
+        into = value->get_bool();
+    }
+    void time(std::string_view name, WallTime& into) {
+        std::int64_t millis = unix_millis(into);
+        number(name, millis);
+        constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 1'000'000;
+        if (millis < 0 || millis > kMax) return wrong(name);
+        into = from_unix_millis(millis);
+    }
+    template <class E, std::size_t N>
+    void word(std::string_view name, E& into, const std::array<std::string_view, N>& words) {
+        std::string text_of{words[static_cast<std::size_t>(into)]};
+        text(name, text_of);
+        for (std::size_t i = 0; i < N; ++i) {
+            if (words[i] == text_of) {
+                into = static_cast<E>(i);
+                return;
+            }
+        }
+        wrong(name);
+    }
+    void texts(std::string_view name, std::map<std::string, std::string>& into) {
+        const json::object* inner = object(name);
+        if (inner == nullptr) return;
+        for (const auto& [key, value] : *inner) {
+            if (!value.is_string()) return wrong(name);
+            into[std::string{key}] = std::string{value.get_string().data(), value.get_string().size()};
+        }
+    }
+    // Null when absent or (noted) not an object.
+    const json::object* object(std::string_view name) {
+        const json::value* value = from_.if_contains(name);
+        if (value != nullptr && !value->is_object()) wrong(name);
+        return value != nullptr ? value->if_object() : nullptr;
+    }
+    const json::array* array(std::string_view name) {
+        const json::value* value = from_.if_contains(name);
+        if (value != nullptr && !value->is_array()) wrong(name);
+        return value != nullptr ? value->if_array() : nullptr;
+    }
+    void wrong(std::string_view name) {
+        if (problem_.empty()) problem_ = "sandbox record: bad value of '" + std::string{name} + "'";
+    }
+    [[nodiscard]] const std::string& problem() const { return problem_; }
+
+private:
+    const json::object& from_;
+    std::string problem_;
+};
+
+json::object to_json(const Limits& limits) {
+    return {{"memory_bytes", limits.memory_bytes}, {"cpu_millis", limits.cpu_millis},
+            {"processes", limits.processes},       {"disk_bytes", limits.disk_bytes},
+            {"disk_inodes", limits.disk_inodes},   {"io_bytes_per_second", limits.io_bytes_per_second},
+            {"open_files", limits.open_files}};
+}
+
+std::string read_limits(const json::object& from, Limits& limits) {
+    Reader read{from};
+    read.number("memory_bytes", limits.memory_bytes);
+    read.number("cpu_millis", limits.cpu_millis);
+    read.number("processes", limits.processes);
+    read.number("disk_bytes", limits.disk_bytes);
+    read.number("disk_inodes", limits.disk_inodes);
+    read.number("io_bytes_per_second", limits.io_bytes_per_second);
+    read.number("open_files", limits.open_files);
+    return read.problem();
+}
+
+std::string read_phases(const json::array& from, std::vector<Phase>& phases) {
+    for (const json::value& each : from) {
+        if (!each.is_object()) return "sandbox record: bad phase";
+        Phase phase;
+        Reader read{each.get_object()};
+        read.text("name", phase.name);
+        read.number("micros", phase.micros);
+        if (!read.problem().empty()) return read.problem();
+        phases.push_back(std::move(phase));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view to_string(SandboxState state) noexcept {
+    return kStates[static_cast<std::size_t>(state)];
+}
+
+std::string_view to_string(EndedBy reason) noexcept {
+    return kReasons[static_cast<std::size_t>(reason)];
+}
+
+json::object to_json(const SandboxRecord& record) {
+    json::array phases;
+    for (const Phase& each : record.phases) {
+        phases.push_back({{"name", json_text(each.name)}, {"micros", each.micros}});
+    }
+    return {{"id", record.id},
+            {"tenant", record.tenant},
+            {"template_name", json_text(record.template_name)},
+            {"template_digest", record.template_digest},
+            {"engine", record.engine},
+            {"boundary", record.boundary},
+            {"kernel", json_text(record.kernel)},
+            {"disk_limit_by", record.disk_limit_by},
+            {"generation", record.generation},
+            {"limits", to_json(record.limits)},
+            {"metadata", json_texts(record.metadata)},
+            {"env", json_texts(record.env)},
+            {"internet", record.internet},
+            {"on_timeout", kOnTimeout[static_cast<std::size_t>(record.on_timeout)]},
+            {"auto_resume", record.auto_resume},
+            {"secure", record.secure},
+            {"access_token", record.access_token},
+            {"created", unix_millis(record.created)},
+            {"started", unix_millis(record.started)},
+            {"end_at", unix_millis(record.end_at)},
+            {"timeout", record.timeout.count()},
+            {"state", to_string(record.state)},
+            {"ended_by", to_string(record.ended_by)},
+            {"ended_detail", json_text(record.ended_detail)},
+            {"ended_at", unix_millis(record.ended_at)},
+            {"key_id", record.key_id},
+            {"client", json_text(record.client)},
+            {"protocol", record.protocol},
+            {"phases", std::move(phases)},
+            {"created_event", record.created_event}};
+}
+
+Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
+    SandboxRecord record;
+    Reader read{from};
+    std::int64_t timeout = 0;
+    std::string inner;
+    read.text("id", record.id);
+    read.text("tenant", record.tenant);
+    read.text("template_name", record.template_name);
+    read.text("template_digest", record.template_digest);
+    read.text("engine", record.engine);
+    read.text("boundary", record.boundary);
+    read.text("kernel", record.kernel);
+    read.text("disk_limit_by", record.disk_limit_by);
+    read.number("generation", record.generation);
+    if (const json::object* limits = read.object("limits")) inner = read_limits(*limits, record.limits);
+    read.texts("metadata", record.metadata);
+    read.texts("env", record.env);
+    read.flag("internet", record.internet);
+    read.word("on_timeout", record.on_timeout, kOnTimeout);
+    read.flag("auto_resume", record.auto_resume);
+    read.flag("secure", record.secure);
+    read.text("access_token", record.access_token);
+    read.time("created", record.created);
+    read.time("started", record.started);
+    read.time("end_at", record.end_at);
+    read.number("timeout", timeout);
+    read.word("state", record.state, kStates);
+    read.word("ended_by", record.ended_by, kReasons);
+    read.text("ended_detail", record.ended_detail);
+    read.time("ended_at", record.ended_at);
+    read.text("key_id", record.key_id);
+    read.text("client", record.client);
+    read.text("protocol", record.protocol);
+    if (const json::array* phases = read.array("phases"); phases != nullptr && inner.empty()) {
+        inner = read_phases(*phases, record.phases);
+    }
+    read.text("created_event", record.created_event);
+    record.timeout = Millis{timeout};
+    if (!is_sandbox_id(record.id)) read.wrong("id");
+    if (!read.problem().empty()) return refuse(Errc::invalid_argument, read.problem());
+    if (!inner.empty()) return refuse(Errc::invalid_argument, std::move(inner));
+    return record;
+}
+
+}  // namespace oyat::core
