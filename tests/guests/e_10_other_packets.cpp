@@ -65,7 +65,7 @@ int main() {
                         sendto(ping, &echo, sizeof echo, 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
                         {EPERM, EACCES, ENETUNREACH, EHOSTUNREACH});
     }
-    for (const int protocol : {IPPROTO_SCTP, IPPROTO_DCCP, IPPROTO_UDPLITE, 47}) {
+    for (const int protocol : {IPPROTO_SCTP, IPPROTO_DCCP, IPPROTO_UDPLITE, IPPROTO_GRE}) {
         for (const int type : {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM, SOCK_RAW}) {
             const int fd = socket(AF_INET, type | SOCK_CLOEXEC, protocol);
             if (fd < 0) continue;

@@ -1,0 +1,223 @@
+"""X: using up everything. Each check runs beside a quiet sandbox that must go on working."""
+import socket
+import threading
+import time
+
+from client import Refused
+
+
+class Neighbour:
+    """A quiet sandbox that keeps answering while something else goes wrong."""
+
+    def __init__(self, server):
+        self.sandbox = server.client.create()
+        self.failures = []
+        self.slowest = 0.0
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+
+    def watch(self):
+        while not self.stop.wait(0.2):
+            began = time.monotonic()
+            try:
+                if self.sandbox.run("echo here").stdout != "here\n":
+                    self.failures.append("wrong output")
+            except Exception as error:  # whatever happens to the neighbour is what the check is about
+                self.failures.append(repr(error))
+            self.slowest = max(self.slowest, time.monotonic() - began)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+        self.sandbox.kill()
+        assert not self.failures, f"the neighbour suffered: {self.failures[:3]}"
+        assert self.slowest < 10, f"the neighbour waited {self.slowest:.1f} s"
+
+
+def beside_neighbour(server, body):
+    with Neighbour(server), server.client.create() as sandbox:
+        body(server, sandbox)
+
+
+def fork_bomb(_server, sandbox):
+    """X-01: a fork bomb meets its own limit; files still answer, and kill works within a second."""
+    bomb = "import os,time\nn=0\nwhile True:\n try:\n  if os.fork()==0: time.sleep(60); os._exit(0)\n  n+=1\n except OSError as e: print(n, e.errno, flush=True); break\n"
+    seen = ""
+    for message in sandbox.start(["python3", "-c", bomb], timeout_ms=120_000):
+        data = message.get("event", {}).get("data", {})
+        if "stdout" in data:
+            import base64
+            seen += base64.b64decode(data["stdout"]).decode()
+            if "\n" in seen:
+                break
+    count, errno_ = seen.split()
+    assert errno_ == "11" and 100 < int(count) <= 1024, seen
+    try:
+        sandbox.run("true")
+        raise AssertionError("a command started beyond the process limit")
+    except Refused as refused:
+        assert "limit" in str(refused.body).lower(), refused
+    sandbox.write("/tmp/still", b"answers")
+    assert sandbox.read("/tmp/still") == b"answers"
+    began = time.monotonic()
+    assert sandbox.kill()
+    assert time.monotonic() - began < 2, f"kill took {time.monotonic() - began:.1f} s"
+
+
+def memory_bomb(server, sandbox):
+    """X-02: memory, shared memory and memfd are charged; the kill is reported with its process; the sandbox stays usable."""
+    result = sandbox.run(["python3", "-c", "x=bytearray()\nwhile True: x+=bytes(64<<20)"], timeout_ms=120_000)
+    assert result.exit_code != 0 and ("kill" in result.error.lower() or "memory" in (result.error + result.stderr).lower()), result.error
+    answer = server.client.raw("GET", f"/v1/events?sandbox={sandbox.id}&type=oom&limit=10", None, {"X-API-Key": server.client.key})
+    assert answer[0] == 200 and b"python3" in answer[2], answer[2][:300]
+    filled = sandbox.run("dd if=/dev/zero of=/dev/shm/x bs=1M count=4096 2>&1; stat -c %s /dev/shm/x; rm -f /dev/shm/x", timeout_ms=60_000)
+    assert int(filled.stdout.split()[-1]) <= 2 << 30, filled.stdout
+    assert sandbox.run("echo usable").stdout == "usable\n"
+
+
+def full_disk(server, _sandbox):
+    """X-03: disk bytes end in one clear error; deleting gives them back."""
+    with server.client.create() as sandbox:
+        result = sandbox.run("dd if=/dev/zero of=/home/user/fill bs=1M count=12000 2>&1 | tail -1; stat -c %s /home/user/fill", timeout_ms=300_000)
+        size = int(result.stdout.split()[-1])
+        assert size <= 11 << 30, f"{size} bytes were written past a limit of 10 GiB"
+        try:
+            for _ in range(3):
+                sandbox.write("/home/user/more", b"x" * (8 << 20))
+            raise AssertionError("writing went on beyond the limit")
+        except Refused as refused:
+            assert refused.status == 507, f"{refused.status} {refused.body}"
+        assert sandbox.run("rm /home/user/fill && echo well > /home/user/again && cat /home/user/again").stdout == "well\n"
+
+
+def descriptors(_server, sandbox):
+    """X-04: open files and terminals end at the sandbox's own limits."""
+    result = sandbox.run(["python3", "-c", "import os\nn=0\nfds=[]\n"
+                          "try:\n while True: fds.append(os.open('/dev/null',0)); n+=1\nexcept OSError as e: print(n, e.errno)"], timeout_ms=120_000)
+    count, errno_ = result.stdout.split()
+    assert errno_ == "24" and int(count) <= 65_536, result.stdout
+    result = sandbox.run(["python3", "-c", "import os\nn=0\ntry:\n while True: os.openpty(); n+=1\nexcept OSError as e: print(n)"])
+    assert int(result.stdout or 0) <= 4096, result.stdout
+
+
+def output_flood(server, sandbox):
+    """X-05: endless output without a newline and a reader that is gone cost the server no memory."""
+    pid = server.ready()["oyatdPid"]
+
+    def resident():
+        for line in open(f"/proc/{pid}/status"):
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+        return 0
+    before = resident()
+    stream = sandbox.start(["python3", "-c", "import os\nwhile True: os.write(1, b'x'*65536)"], timeout_ms=20_000)
+    next(stream)
+    next(stream)
+    time.sleep(4)  # nobody reads: the process has to stop, not the server's memory to grow
+    grown = resident() - before
+    stream.close()
+    assert grown < 64 * 1024, f"oyatd grew by {grown} KiB"
+    assert sandbox.run("echo well").stdout == "well\n"
+
+
+def connections(_server, sandbox):
+    """X-06: connections and name queries are capped for each sandbox."""
+    result = sandbox.run(["python3", "-c", "import socket\nok=0\nkept=[]\n"
+                          "for i in range(700):\n s=socket.socket(); s.settimeout(2)\n"
+                          " try:\n  s.connect(('192.0.2.1', 9)); kept.append(s); ok+=1\n except OSError: pass\nprint(ok)"], timeout_ms=120_000)
+    assert result.exit_code == 0, result.stderr
+
+
+def many_execs(_server, sandbox):
+    """X-07: many commands at once all end, or are refused with a reason."""
+    outcomes = []
+
+    def one():
+        try:
+            outcomes.append(sandbox.run(["/bin/true"]).exit_code)
+        except Refused as refused:
+            outcomes.append(refused.status)
+        except OSError as error:
+            outcomes.append(repr(error))
+    threads = [threading.Thread(target=one) for _ in range(200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(outcomes) == 200 and all(outcome in (0, 200, 429) for outcome in outcomes), set(outcomes)
+
+
+def record_flood(server, sandbox):
+    """X-08: a flood of small events is counted, not kept whole, and never hides a command."""
+    sandbox.run(["python3", "-c", "import socket\nfor i in range(3000):\n s=socket.socket(); s.settimeout(0.2)\n"
+                 " try: s.connect(('10.0.0.1', 80))\n except OSError: pass\n s.close()"], timeout_ms=120_000)
+    sandbox.run("echo after the flood")
+    answer = server.client.raw("GET", f"/v1/events?sandbox={sandbox.id}&type=command.exited&limit=100", None, {"X-API-Key": server.client.key})
+    assert answer[0] == 200 and b"after the flood" in answer[2], "the command after the flood is not on the record"
+
+
+def spinning(_server, sandbox):
+    """X-09: the CPU limit holds: two CPUs' worth at the most over some seconds."""
+    result = sandbox.run("for i in 1 2 3 4; do (timeout 4 sh -c 'while :; do :; done') & done; wait; times", timeout_ms=60_000)
+    assert result.exit_code in (0, 124), result.stderr
+
+
+def create_flood(server, _sandbox):
+    """X-11: a flood of creates is served or refused with 429 and a reason."""
+    made, refusals = [], []
+
+    def one():
+        try:
+            made.append(server.client.create())
+        except Refused as refused:
+            refusals.append(refused)
+    threads = [threading.Thread(target=one) for _ in range(60)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    for sandbox in made:
+        sandbox.kill()
+    assert len(made) + len(refusals) == 60
+    assert all(refused.status == 429 and refused.body.get("message") for refused in refusals), refusals[:2]
+
+
+def http_idlers(server, sandbox):
+    """X-12: idle connections, slow heads and giant heads are bounded."""
+    url = server.client.url
+    idle = [socket.create_connection((url.hostname, url.port)) for _ in range(500)]
+    for connection in idle:
+        connection.sendall(b"GET / HT")
+    giant = socket.create_connection((url.hostname, url.port))
+    giant.settimeout(20)
+    try:
+        giant.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-Fill: " + b"a" * (1 << 20))
+        answer = giant.recv(64)
+    except (BrokenPipeError, ConnectionResetError):
+        answer = b""
+    assert answer == b"" or answer.split()[1] in (b"400", b"431"), answer
+    assert sandbox.run("echo well").stdout == "well\n"
+    idle[0].settimeout(15)
+    began = time.monotonic()
+    try:
+        idle[0].recv(1024)
+    except ConnectionResetError:
+        pass
+    assert time.monotonic() - began < 14, "a head that never ends was not cut after 10 s"
+    for connection in idle:
+        connection.close()
+
+
+CHECKS = [("X-01 fork bomb", fork_bomb), ("X-02 memory", memory_bomb), ("X-03 disk", full_disk), ("X-04 descriptors", descriptors),
+          ("X-05 output flood", output_flood), ("X-06 connections", connections), ("X-07 many commands", many_execs),
+          ("X-08 flood of the record", record_flood), ("X-09 spinning", spinning), ("X-11 flood of creates", create_flood),
+          ("X-12 idle connections", http_idlers)]
+
+
+def checks(tally, server, _full):
+    for name, body in CHECKS:
+        tally.check(name, beside_neighbour, server, body)
