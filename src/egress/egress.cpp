@@ -1,0 +1,64 @@
+#include "egress/egress.hpp"
+
+#include <map>
+
+#include "egress/outlet.hpp"
+
+namespace oyat::egress {
+namespace {
+
+Task<> bury(std::shared_ptr<Outlet> outlet) {
+    co_await outlet->close();
+}
+
+class Outlets final : public Egress {
+public:
+    explicit Outlets(std::shared_ptr<Shared> shared)
+        : shared_{std::move(shared)}, ending_{shared_->executor} {}
+    ~Outlets() override {
+        for (const auto& [sandbox, outlet] : outlets_) outlet->cut();
+    }
+
+    void attach(std::string sandbox, std::string tenant, core::EgressSockets sockets,
+                core::EgressPolicy policy) override {
+        // After a restart of the keeper the listeners are new ones.
+        detach(sandbox);
+        const auto outlet =
+            std::make_shared<Outlet>(shared_, sandbox, std::move(tenant), std::move(sockets), policy);
+        outlet->open();
+        outlets_.emplace(std::move(sandbox), outlet);
+    }
+
+    void update(const std::string& sandbox, core::EgressPolicy policy) override {
+        if (const auto found = outlets_.find(sandbox); found != outlets_.end()) found->second->update(policy);
+    }
+
+    void detach(const std::string& sandbox) override {
+        const auto found = outlets_.find(sandbox);
+        if (found == outlets_.end()) return;
+        const std::shared_ptr<Outlet> outlet = std::move(found->second);
+        outlets_.erase(found);
+        outlet->cut();
+        ending_.spawn(bury(outlet));
+    }
+
+    Task<> close() override {
+        while (!outlets_.empty()) detach(std::string{outlets_.begin()->first});
+        co_await ending_.wait_idle();
+    }
+
+private:
+    std::shared_ptr<Shared> shared_;
+    std::map<std::string, std::shared_ptr<Outlet>> outlets_;
+    TaskGroup ending_;
+};
+
+}  // namespace
+
+std::unique_ptr<Egress> make_egress(Executor executor, core::EventBus& events, const Clock& clock,
+                                    EgressConfig config) {
+    return std::make_unique<Outlets>(
+        std::make_shared<Shared>(std::move(executor), events, clock, std::move(config)));
+}
+
+}  // namespace oyat::egress

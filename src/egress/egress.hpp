@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "core/egress_control.hpp"
+#include "core/event.hpp"
+#include "egress/upstreams.hpp"
+#include "io/address.hpp"
+
+namespace oyat::egress {
+
+// What one sandbox may use of oyatd at once (threats X-06).
+struct EgressLimits {
+    std::size_t connections = 512;
+    double connections_per_second = 100, connections_burst = 500;
+    double names_per_second = 50, names_burst = 200;
+    std::size_t names_under_way = 64;
+    std::size_t dns_streams = 8;            // connections to the name server
+    std::size_t connections_of_all = 8192;  // over all sandboxes: each takes two descriptors of oyatd
+};
+
+struct EgressConfig {
+    std::vector<std::string> reachable_private;  // "10.20.0.0/16": see OperatorOpenings
+    std::vector<std::string> open_always_deny;   // "10.1.2.3:8080"
+    UpstreamOptions upstreams;
+    EgressLimits limits;
+    Millis connect_limit{10'000};
+    Millis idle_limit{3'600'000};       // no byte in either direction
+    Millis half_closed_limit{300'000};  // the same, after one side has finished
+    // Where a redirected connection was going. A parameter so that tests need no netfilter.
+    std::function<std::optional<SocketAddress>(int socket)> original_destination = oyat::original_destination;
+};
+
+// The only way out of all sandboxes: a transparent proxy and a name server for each.
+class Egress : public core::EgressControl {
+public:
+    // Cuts everything and waits until nothing runs any more. To be awaited before destruction.
+    virtual Task<> close() = 0;
+};
+
+// All on the executor's loop; bus and clock outlive it. Throws Error{invalid_argument} for a mistake in the
+// operator's lists.
+[[nodiscard]] std::unique_ptr<Egress> make_egress(Executor executor, core::EventBus& events,
+                                                  const Clock& clock, EgressConfig config);
+
+}  // namespace oyat::egress

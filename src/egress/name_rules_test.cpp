@@ -1,0 +1,81 @@
+#include "egress/name_rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/throwing.hpp"
+
+namespace oyat::egress {
+namespace {
+
+using Action = NameVerdict::Action;
+constexpr std::string_view kOwn = "i0123456789abcdefghij";
+
+Destinations destinations() {
+    return Destinations{or_throw(OperatorOpenings::parse({"10.20.0.0/16"}, {}))};
+}
+
+dns::Query query(std::string_view name, dns::Type type) {
+    dns::Query query;
+    query.question = {.name = or_throw(dns::to_wire(name)), .type = type};
+    return query;
+}
+
+Action action(std::string_view name, dns::Type type, bool internet = true) {
+    return judge_name(query(name, type), kOwn, internet, destinations()).action;
+}
+
+TEST(NameRules, EachTypeHasItsTreatment) {
+    using dns::Type;
+    for (const Type type : {Type::a, Type::cname, Type::mx, Type::txt, Type::srv, Type::ptr}) {
+        EXPECT_EQ(action("a.test", type), Action::ask) << dns::to_string(type);
+    }
+    for (const Type type : {Type::aaaa, Type::https, Type::svcb}) {
+        EXPECT_EQ(action("a.test", type), Action::empty) << dns::to_string(type);
+    }
+    for (const Type type : {Type::any, Type::null, Type::axfr, Type::ns, static_cast<Type>(9999)}) {
+        EXPECT_EQ(action("a.test", type), Action::refused) << dns::to_string(type);
+    }
+}
+
+TEST(NameRules, WithoutInternetOnlyOwnNamesAreKnown) {
+    EXPECT_EQ(action("a.test", dns::Type::a, false), Action::blocked);
+    EXPECT_EQ(action("a.test", dns::Type::aaaa, false), Action::blocked);
+    for (const std::string_view own :
+         {std::string_view{"localhost"}, std::string_view{"x.localhost"}, kOwn}) {
+        EXPECT_EQ(action(own, dns::Type::a, false), Action::own) << own;
+        EXPECT_EQ(action(own, dns::Type::aaaa, false), Action::empty) << own;
+    }
+}
+
+TEST(NameRules, NoSandboxLearnsWhatAPrivateAddressIsCalled) {
+    using dns::Type;
+    EXPECT_EQ(action("9.9.9.10.in-addr.arpa", Type::ptr), Action::blocked);
+    EXPECT_EQ(action("254.169.254.169.in-addr.arpa", Type::ptr), Action::blocked);
+    EXPECT_EQ(action("10.in-addr.arpa", Type::ptr), Action::blocked);
+    EXPECT_EQ(action("1.0.20.10.in-addr.arpa", Type::ptr), Action::ask);  // opened by the operator
+    EXPECT_EQ(action("8.8.8.8.in-addr.arpa", Type::ptr), Action::ask);
+    EXPECT_EQ(action("1.0.0.0.ip6.arpa", Type::ptr), Action::blocked);
+}
+
+TEST(NameRules, RefusesWhatItWouldNotUnderstand) {
+    dns::Query odd = query("a.test", dns::Type::a);
+    odd.question.name = std::string{"\3a\nb\0", 5};
+    EXPECT_EQ(judge_name(odd, kOwn, true, destinations()).action, Action::refused);
+    dns::Query chaos = query("version.bind", dns::Type::txt);
+    chaos.question.klass = 3;
+    EXPECT_EQ(judge_name(chaos, kOwn, true, destinations()).action, Action::refused);
+    dns::Query update = query("a.test", dns::Type::a);
+    update.opcode = 5;
+    EXPECT_EQ(judge_name(update, kOwn, true, destinations()).action, Action::unknown_operation);
+    std::string tunnel;
+    for (int i = 0; i < 3; ++i) tunnel += std::string(50, 'a') + ".";
+    EXPECT_EQ(action(tunnel + "test", dns::Type::a), Action::refused);
+}
+
+TEST(NameRules, MetadataNamesAreNotAskedFor) {
+    EXPECT_EQ(action("metadata.google.internal", dns::Type::a), Action::blocked);
+    EXPECT_EQ(action("METADATA.google.internal", dns::Type::a), Action::blocked);
+}
+
+}  // namespace
+}  // namespace oyat::egress

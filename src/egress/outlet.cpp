@@ -1,0 +1,210 @@
+#include "egress/outlet.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "io/connect.hpp"
+#include "io/timer.hpp"
+
+namespace oyat::egress {
+namespace {
+
+// Who connects too fast is slowed down, so that refusing costs us little.
+constexpr Millis kSlowDown{5};
+constexpr int kDetectDeadPeerSeconds = 60;
+
+// Small writes are not held back, and a peer that vanished is noticed.
+void tune(int inside, int outside) {
+    const int on = 1;
+    for (const int socket : {inside, outside}) {
+        ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    }
+    ::setsockopt(outside, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    ::setsockopt(outside, IPPROTO_TCP, TCP_KEEPIDLE, &kDetectDeadPeerSeconds, sizeof kDetectDeadPeerSeconds);
+}
+
+Task<> hold([[maybe_unused]] std::shared_ptr<Outlet> owner, Task<> task) {
+    co_await std::move(task);
+}
+
+}  // namespace
+
+// One connection of the sandbox, from its admission to its end. Counted as long as it exists.
+struct Outlet::Connection {
+    Connection(Outlet& owner, Destination destination, std::string name, std::string_view allowed_by)
+        : outlet{owner},
+          to{destination},
+          host{std::move(name)},
+          rule{allowed_by},
+          opened{owner.shared_->clock.mono()} {
+        ++outlet.shared_->connections;
+        outlet.connections_.insert(this);
+    }
+    ~Connection() {
+        --outlet.shared_->connections;
+        outlet.connections_.erase(this);
+    }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    [[nodiscard]] boost::json::object fields() const {
+        boost::json::object fields{{"addr", to.address.to_string()}, {"port", to.port}, {"rule", rule}};
+        if (!host.empty()) fields["host"] = host;
+        return fields;
+    }
+
+    Outlet& outlet;
+    Destination to;
+    std::string host;  // as this sandbox looked it up, or ""
+    std::string_view rule;
+    MonoTime opened;
+    std::unique_ptr<Relay> relay;  // null while connecting
+    bool end_reported = false;
+};
+
+Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string tenant,
+               core::EgressSockets sockets, core::EgressPolicy policy)
+    : shared_{std::move(shared)},
+      policy_{policy},
+      report_{shared_->executor, shared_->events, sandbox, std::move(tenant)},
+      listener_{shared_->executor, std::move(sockets.tcp)},
+      rate_{shared_->config.limits.connections_per_second, shared_->config.limits.connections_burst,
+            shared_->clock.mono()},
+      tasks_{shared_->executor},
+      names_{*shared_,
+             policy_,
+             report_,
+             pins_,
+             [this](Task<> task) { spawn(std::move(task)); },
+             std::move(sandbox),
+             std::move(sockets.dns_udp),
+             std::move(sockets.dns_tcp)} {}
+
+Outlet::~Outlet() = default;
+
+void Outlet::spawn(Task<> task) {
+    tasks_.spawn(hold(shared_from_this(), std::move(task)));
+}
+
+void Outlet::open() {
+    spawn(accept_all());
+    spawn(names_.run_datagrams());
+    spawn(names_.run_streams());
+}
+
+void Outlet::update(core::EgressPolicy policy) {
+    policy_ = policy;
+    for (Connection* connection : connections_) {
+        if (judge(connection->to).allowed) continue;
+        report_end(*connection, "policy", Fault::policy);
+        if (connection->relay) connection->relay->cut();
+    }
+}
+
+void Outlet::cut() {
+    for (Connection* connection : connections_) {
+        report_end(*connection, "sandbox ended");
+        if (connection->relay) connection->relay->cut();
+    }
+    listener_.close();
+    names_.close();
+    tasks_.cancel();
+    report_.flush();
+}
+
+Task<> Outlet::close() {
+    cut();
+    co_await tasks_.close();
+}
+
+Task<> Outlet::accept_all() {
+    for (;;) {
+        Acceptor::Connection incoming = co_await listener_.accept();
+        const EgressLimits& limits = shared_->config.limits;
+        if (!rate_.take(shared_->clock.mono()) || connections_.size() >= limits.connections ||
+            shared_->connections >= limits.connections_of_all) {
+            report_.repeated("limit.hit", {{"limit", "connections"}}, Fault::limit);
+            reset_on_close(incoming.socket.get());
+            incoming.socket.reset();
+            co_await sleep_for(kSlowDown);
+            continue;
+        }
+        admit(std::move(incoming.socket));
+    }
+}
+
+void Outlet::admit(Fd socket) {
+    // Whatever happens from here on, the program inside learns of it at once.
+    reset_on_close(socket.get());
+    const std::optional<Destination> to = destination_of(socket.get());
+    if (!to) return report_denied(to, "own-listener");
+    const Verdict verdict = judge(*to);
+    if (!verdict.allowed) return report_denied(to, verdict.rule);
+    auto connection = std::make_unique<Connection>(
+        *this, *to, pins_.name_of(to->address, shared_->clock.mono()), verdict.rule);
+    spawn(carry(std::move(socket), std::move(connection)));
+}
+
+Task<> Outlet::carry(Fd socket, std::unique_ptr<Connection> connection) {
+    std::string why;
+    std::optional<Fault> fault;
+    try {
+        report_.event("connect.allowed", connection->fields());
+        Fd outside = co_await connect(connection->to.address.with_port(connection->to.port),
+                                      shared_->config.connect_limit);
+        // The policy may have changed while we were connecting, and the end been reported for it.
+        if (connection->end_reported) co_return;
+        tune(socket.get(), outside.get());
+        connection->relay = std::make_unique<Relay>(
+            AsyncFd{shared_->executor, std::move(socket)}, AsyncFd{shared_->executor, std::move(outside)},
+            Relay::Limits{.idle = shared_->config.idle_limit,
+                          .half_closed = shared_->config.half_closed_limit},
+            shared_->passage);
+        co_await connection->relay->run();
+        why = "closed";
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        const bool idle = connection->relay && connection->relay->was_idle();
+        why = idle ? "idle" : error.message();
+        fault = idle ? Fault::limit : Fault::network;
+    }
+    report_end(*connection, std::move(why), fault);
+}
+
+std::optional<Outlet::Destination> Outlet::destination_of(int socket) const {
+    const std::optional<SocketAddress> original = shared_->config.original_destination(socket);
+    // A program that connects to the listener itself was not redirected: there is nowhere to go.
+    if (!original || *original == local_address(socket)) return std::nullopt;
+    const std::optional<IpAddress> address = IpAddress::of(*original);
+    if (!address) return std::nullopt;
+    return Destination{*address, original->port()};
+}
+
+Verdict Outlet::judge(const Destination& to) {
+    if (!policy_.internet) return {false, "offline"};
+    return shared_->destinations().judge(to.address, to.port);
+}
+
+void Outlet::report_denied(const std::optional<Destination>& to, std::string_view rule) {
+    boost::json::object fields{{"rule", rule}};
+    if (to) {
+        fields["addr"] = to->address.to_string();
+        fields["port"] = to->port;
+        if (std::string host = pins_.name_of(to->address, shared_->clock.mono()); !host.empty()) {
+            fields["host"] = std::move(host);
+        }
+    }
+    report_.repeated("connect.denied", std::move(fields), Fault::policy);
+}
+
+void Outlet::report_end(Connection& connection, std::string why, std::optional<Fault> fault) noexcept {
+    if (std::exchange(connection.end_reported, true)) return;
+    boost::json::object fields = connection.fields();
+    fields["reason"] = std::move(why);
+    fields["up"] = connection.relay ? connection.relay->up() : 0;
+    fields["down"] = connection.relay ? connection.relay->down() : 0;
+    fields["ms"] = std::chrono::duration_cast<Millis>(shared_->clock.mono() - connection.opened).count();
+    report_.event_logged("connect.closed", std::move(fields), fault);
+}
+
+}  // namespace oyat::egress

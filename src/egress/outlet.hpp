@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/egress_control.hpp"
+#include "egress/name_server.hpp"
+#include "egress/pins.hpp"
+#include "egress/relay.hpp"
+#include "egress/report.hpp"
+#include "egress/shared.hpp"
+#include "egress/token_bucket.hpp"
+#include "io/acceptor.hpp"
+#include "io/task_group.hpp"
+
+namespace oyat::egress {
+
+// The one way out of one sandbox. Its tasks share the ownership, so that one that ends late finds it still
+// there.
+class Outlet : public std::enable_shared_from_this<Outlet> {
+public:
+    Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string tenant,
+           core::EgressSockets sockets, core::EgressPolicy policy);
+    ~Outlet();
+    Outlet(const Outlet&) = delete;
+    Outlet& operator=(const Outlet&) = delete;
+
+    void open();                             // once, when it is held by a shared_ptr
+    void update(core::EgressPolicy policy);  // cuts the connections that the new policy refuses
+    // Resets every connection and stops listening, at once. The report of each is written before this
+    // returns.
+    void cut();
+    Task<> close();  // cut(), then waits for the tasks
+
+private:
+    struct Destination {
+        IpAddress address;
+        std::uint16_t port = 0;
+    };
+    struct Connection;
+
+    void spawn(Task<> task);
+    Task<> accept_all();
+    void admit(Fd socket);
+    Task<> carry(Fd socket, std::unique_ptr<Connection> connection);
+    [[nodiscard]] std::optional<Destination> destination_of(int socket) const;
+    [[nodiscard]] Verdict judge(const Destination& to);
+    void report_denied(const std::optional<Destination>& to, std::string_view rule);
+    void report_end(Connection& connection, std::string why,
+                    std::optional<Fault> fault = std::nullopt) noexcept;
+
+    std::shared_ptr<Shared> shared_;
+    core::EgressPolicy policy_;
+    Report report_;
+    Pins pins_;
+    Acceptor listener_;
+    SocketAddress own_address_;
+    TokenBucket rate_;
+    std::set<Connection*> connections_;  // each is owned by the task that carries it
+    TaskGroup tasks_;
+    NameServer names_;
+};
+
+}  // namespace oyat::egress

@@ -1,0 +1,26 @@
+#include "egress/shared.hpp"
+
+#include "base/throwing.hpp"
+
+namespace oyat::egress {
+namespace {
+
+constexpr std::size_t kPassageSize = 64 * 1024;
+
+}  // namespace
+
+Shared::Shared(Executor loop, core::EventBus& bus, const Clock& time, EgressConfig settings)
+    : executor{std::move(loop)},
+      events{bus},
+      clock{time},
+      config{std::move(settings)},
+      upstreams{executor, config.upstreams},
+      passage(kPassageSize),
+      destinations_{or_throw(OperatorOpenings::parse(config.reachable_private, config.open_always_deny))} {}
+
+const Destinations& Shared::destinations() {
+    if (host_addresses_.changed()) destinations_.set_host_addresses(HostAddresses::read());
+    return destinations_;
+}
+
+}  // namespace oyat::egress
