@@ -46,9 +46,6 @@ public:
     // Readies a sandbox's own log. Awaited (EventBus::prepare) when its box exists and before its first program can
     // start; events that come earlier go to the server's log. Throws Error{unavailable} when there can be no log.
     virtual Task<> prepare([[maybe_unused]] std::string sandbox) { co_return; }
-
-    // The highest Event::seq that the record holds: a new bus goes on from there, so that no id is given twice.
-    [[nodiscard]] virtual std::uint64_t last_seq() const { return 0; }
 };
 
 // A bounded view of the events as they come. A follower that is too slow loses the oldest; `lost` counts them.

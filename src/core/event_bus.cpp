@@ -147,6 +147,10 @@ std::string EventBus::emit(Event event) {
     return shown->id;
 }
 
+Task<> EventBus::prepare(std::string sandbox) {
+    co_await impl_->log.prepare(std::move(sandbox));
+}
+
 void EventBus::listen(std::function<void(const Event&)> listener) {
     impl_->listeners.push_back(std::move(listener));
 }

@@ -1,0 +1,137 @@
+#include "audit/log.hpp"
+
+#include <unistd.h>
+
+#include <boost/json/parse.hpp>
+#include <utility>
+
+#include "audit/segment_file.hpp"
+#include "audit/tail.hpp"
+#include "base/log.hpp"
+#include "base/throwing.hpp"
+#include "core/event_json.hpp"
+
+namespace oyat::audit {
+namespace {
+
+constexpr int kFormatVersion = 1;
+
+// Every record is written by core::to_json_text, which begins with this.
+std::string type_of(std::string_view record) {
+    constexpr std::string_view kBegin = "{\"v\":1,\"type\":\"";
+    if (!record.starts_with(kBegin)) return "";
+    record.remove_prefix(kBegin.size());
+    return std::string{record.substr(0, record.find('"'))};
+}
+
+std::uint64_t seq_of(std::string_view record) {
+    boost::system::error_code failed;
+    const boost::json::value json = boost::json::parse(record, failed);
+    const auto* object = failed ? nullptr : json.if_object();
+    const auto* seq = object ? object->if_contains("seq") : nullptr;
+    return seq && seq->is_number() ? seq->to_number<std::uint64_t>(failed) : 0;
+}
+
+}  // namespace
+
+Log::Log(std::string chain, std::uint32_t segment, Fd file, const Clock& clock)
+    : chain_{std::move(chain)},
+      segment_{segment},
+      clock_{clock},
+      file_{std::make_shared<const Fd>(std::move(file))} {
+    resume(0);
+}
+
+void Log::resume(std::uint64_t last_seq) {
+    const Tail tail = read_tail(file_->get());
+    if (tail.bytes == 0) return begin_segment(last_seq);
+    head_ = tail.head;
+    whole_bytes_ = tail.whole_bytes;
+    torn_bytes_ = tail.bytes - tail.whole_bytes;
+    last_type_ = type_of(tail.record);
+    seq_found_ = seq_of(tail.record);
+    if (tail.newline_lost) write("\n");
+    if (torn_bytes_ > 0) cover_torn_bytes();
+    if (!tail.sound) {
+        log::error("the last line of a log does not follow from the one before", {{"chain", chain_}});
+        append_own("audit.gap", {{"reason", "broken"}}, seq_found_);
+    }
+}
+
+void Log::begin_segment(std::uint64_t last_seq) {
+    append_own(
+        "audit.segment",
+        {{"chain", chain_}, {"segment", segment_}, {"previous", to_hex(head_)}, {"version", kFormatVersion}},
+        last_seq);
+}
+
+void Log::append(std::string_view record) {
+    if (torn_bytes_ > 0) cover_torn_bytes();
+    append_line(record, "");
+}
+
+void Log::append_own(std::string_view type, boost::json::object fields, std::uint64_t last_seq) {
+    append(own_record(type, std::move(fields), last_seq));
+}
+
+void Log::continue_in(Fd next, std::uint64_t last_seq) {
+    file_ = std::make_shared<const Fd>(std::move(next));
+    ++segment_;
+    whole_bytes_ = torn_bytes_ = lines_ = 0;
+    resume(last_seq);
+}
+
+std::string Log::own_record(std::string_view type, boost::json::object fields, std::uint64_t last_seq) const {
+    core::Event event;
+    event.type = type;
+    if (chain_ != kServerChain) event.sandbox = chain_;
+    event.fields = std::move(fields);
+    event.seq = last_seq;
+    event.time = clock_.wall();
+    event.mono_ns = std::chrono::nanoseconds{clock_.mono().time_since_epoch()}.count();
+    return core::to_json_text(event);
+}
+
+void Log::append_line(std::string_view record, std::string_view before) {
+    const Digest head = hasher_.chained(head_, record);
+    const std::string line = std::string{before} + make_line(head, record);
+    if (line.size() > kLongestLine) throw Error{Errc::internal, "a record is longer than a line may be"};
+    write(line);
+    head_ = head;
+    last_type_ = type_of(record);
+    ++lines_;
+}
+
+// A short write leaves the begun line in the file for good.
+void Log::write(std::string_view text) {
+    const ssize_t written = ::write(file_->get(), text.data(), text.size());
+    const int err = written < 0 ? errno : ENOSPC;
+    if (written == static_cast<ssize_t>(text.size())) {
+        whole_bytes_ += std::exchange(torn_bytes_, 0) + text.size();
+        return;
+    }
+    if (written > 0) torn_bytes_ += static_cast<std::uint64_t>(written);
+    throw errno_error(err, "write the record of " + chain_);
+}
+
+// The mark makes sure that what was torn can never be read as a whole line, even if only its newline was
+// missing: its caller was told that it is not in the record.
+void Log::cover_torn_bytes() {
+    constexpr std::string_view kMark = "!";
+    std::string torn(torn_bytes_, '\0');
+    const ssize_t count =
+        sys(::pread(file_->get(), torn.data(), torn.size(), static_cast<off_t>(whole_bytes_)),
+            "read the torn end of " + chain_);
+    torn.resize(static_cast<std::size_t>(count));
+    torn += kMark;
+    const std::string gap = own_record("audit.gap",
+                                       {{"reason", "torn"},
+                                        {"at", whole_bytes_},
+                                        {"bytes", torn.size()},
+                                        {"sha256", to_hex(hasher_.plain(torn))}},
+                                       seq_found_);
+    append_line(gap, std::string{kMark} + "\n");
+    log::warn("a line of a log was torn", {{"chain", chain_}, {"bytes", torn.size()}});
+}
+
+}  // namespace oyat::audit
