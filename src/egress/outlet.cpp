@@ -23,10 +23,6 @@ void tune(int inside, int outside) {
     ::setsockopt(outside, IPPROTO_TCP, TCP_KEEPIDLE, &kDetectDeadPeerSeconds, sizeof kDetectDeadPeerSeconds);
 }
 
-Task<> hold([[maybe_unused]] std::shared_ptr<Outlet> owner, Task<> task) {
-    co_await std::move(task);
-}
-
 }  // namespace
 
 // One connection of the sandbox, from its admission to its end. Counted as long as it exists.
@@ -82,6 +78,15 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
 
 Outlet::~Outlet() = default;
 
+// Each task shares in the outlet. What it still meets after the cut is the cut itself.
+Task<> Outlet::hold(std::shared_ptr<Outlet> self, Task<> task) {
+    try {
+        co_await std::move(task);
+    } catch (const Error&) {
+        if (!self->cut_) throw;
+    }
+}
+
 void Outlet::spawn(Task<> task) {
     tasks_.spawn(hold(shared_from_this(), std::move(task)));
 }
@@ -102,6 +107,7 @@ void Outlet::update(core::EgressPolicy policy) {
 }
 
 void Outlet::cut() {
+    cut_ = true;
     for (Connection* connection : connections_) {
         report_end(*connection, "sandbox ended");
         if (connection->relay) connection->relay->cut();

@@ -41,6 +41,7 @@ private:
     };
     struct Connection;
 
+    static Task<> hold(std::shared_ptr<Outlet> self, Task<> task);
     void spawn(Task<> task);
     Task<> accept_all();
     void admit(Fd socket);
@@ -59,6 +60,7 @@ private:
     SocketAddress own_address_;
     TokenBucket rate_;
     std::set<Connection*> connections_;  // each is owned by the task that carries it
+    bool cut_ = false;
     TaskGroup tasks_;
     NameServer names_;
 };

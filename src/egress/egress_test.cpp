@@ -1,0 +1,199 @@
+#include "egress/house_for_tests.hpp"
+
+namespace oyat::egress {
+namespace {
+
+using namespace testing;
+
+Task<std::string> read_until_end(Stream& stream) {
+    std::string all;
+    std::array<char, 4096> buffer;
+    while (const std::size_t n = co_await with_timeout(kSoon, "read", stream.read_some(buffer))) {
+        all.append(buffer.data(), n);
+    }
+    co_return all;
+}
+
+Task<bool> is_reset(Stream& stream) {
+    std::array<char, 16> buffer;
+    try {
+        co_await with_timeout(kSoon, "read", stream.read_some(buffer));
+    } catch (const Error& error) {
+        co_return error.code() != Errc::deadline;
+    }
+    co_return false;
+}
+
+// The reset may come before connect() has even been seen to succeed.
+Task<bool> is_refused(House& house) {
+    try {
+        const auto inside = co_await house.connect_out();
+        co_return co_await is_reset(*inside);
+    } catch (const Error& error) {
+        co_return error.code() == Errc::unavailable;
+    }
+}
+
+TEST(Egress, CarriesBytesBothWaysAndKeepsHalfClose) {
+    in_house([](House& house) -> Task<> {
+        const auto inside = co_await house.connect_out();
+        const auto outside = co_await house.accept_in();
+        co_await inside->write_all("question");
+        inside->shutdown_write();
+        EXPECT_EQ(co_await read_until_end(*outside), "question");
+        co_await outside->write_all("answer after the end of the question");
+        outside->shutdown_write();
+        EXPECT_EQ(co_await read_until_end(*inside), "answer after the end of the question");
+        while (!house.log.has("connect.closed", "\"up\":8")) co_await sleep_for(Millis{1});
+        EXPECT_TRUE(house.log.has("connect.allowed", "open_always_deny"));
+        EXPECT_TRUE(house.log.has("connect.closed", "\"down\":36"));
+    });
+}
+
+TEST(Egress, HoldsTheSenderBackWhileTheReceiverDoesNotRead) {
+    in_house([](House& house) -> Task<> {
+        Fd inside = co_await connect(house.proxy, kSoon);
+        const auto outside = co_await house.accept_in();
+        const std::string chunk(1 << 16, 'x');
+        std::size_t sent = 0;
+        for (int idle_rounds = 0; idle_rounds < 50;) {
+            const ssize_t n = ::send(inside.get(), chunk.data(), chunk.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+            idle_rounds = n > 0 ? 0 : idle_rounds + 1;
+            if (n > 0) sent += static_cast<std::size_t>(n);
+            if (n < 0) co_await sleep_for(Millis{2});
+        }
+        EXPECT_LT(sent, std::size_t{64} << 20);
+        ::shutdown(inside.get(), SHUT_WR);
+        EXPECT_EQ((co_await read_until_end(*outside)).size(), sent);
+    });
+}
+
+TEST(Egress, RefusalIsAResetAtOnce) {
+    in_house([](House& house) -> Task<> {
+        house.going_to = or_throw(SocketAddress::ip("169.254.169.254", 80));
+        EXPECT_TRUE(co_await is_refused(house));
+        EXPECT_TRUE(house.log.has("connect.denied", "always-deny:link-local"));
+    });
+}
+
+TEST(Egress, TheListenerItselfIsNoDestination) {  // threats E-09
+    in_house([](House& house) -> Task<> {
+        house.going_to = house.proxy;
+        EXPECT_TRUE(co_await is_refused(house));
+        house.going_to = std::nullopt;
+        EXPECT_TRUE(co_await is_refused(house));
+        EXPECT_TRUE(house.log.has("connect.denied", "own-listener"));
+    });
+}
+
+TEST(Egress, ResetsWhenNobodyListensOutThere) {
+    in_house([](House& house) -> Task<> {
+        house.acceptor.close();
+        house.service.reset();
+        EXPECT_TRUE(co_await is_refused(house));
+        EXPECT_TRUE(house.log.has("connect.closed", "refused"));
+    });
+}
+
+TEST(Egress, ConnectsNowhereWithoutInternet) {
+    in_house([](House& house) -> Task<> {
+        house.egress->update(kBox, {.internet = false, .generation = 2});
+        EXPECT_TRUE(co_await is_refused(house));
+        EXPECT_TRUE(house.log.has("connect.denied", "offline"));
+    });
+}
+
+TEST(Egress, ANewPolicyCutsWhatItRefuses) {
+    in_house([](House& house) -> Task<> {
+        const auto inside = co_await house.connect_out();
+        const auto outside = co_await house.accept_in();
+        house.egress->update(kBox, {.internet = true, .generation = 2});
+        co_await inside->write_all("still");
+        std::array<char, 16> buffer;
+        EXPECT_EQ(co_await outside->read_some(buffer), 5u);
+        house.egress->update(kBox, {.internet = false, .generation = 3});
+        EXPECT_TRUE(co_await is_reset(*inside));
+        EXPECT_TRUE(co_await is_reset(*outside));
+        EXPECT_TRUE(house.log.has("connect.closed", "policy"));
+    });
+}
+
+TEST(Egress, DetachCutsEverythingAndReportsItFirst) {
+    in_house([](House& house) -> Task<> {
+        const auto inside = co_await house.connect_out();
+        const auto outside = co_await house.accept_in();
+        house.egress->detach(kBox);
+        EXPECT_TRUE(house.log.has("connect.closed", "sandbox ended"));
+        EXPECT_TRUE(co_await is_reset(*inside));
+        EXPECT_TRUE(co_await is_reset(*outside));
+        bool refused = false;
+        try {
+            co_await connect(house.proxy, kSoon);
+        } catch (const Error&) {
+            refused = true;
+        }
+        EXPECT_TRUE(refused);
+    });
+}
+
+TEST(Egress, WhatCannotBeRecordedDoesNotHappen) {
+    in_house([](House& house) -> Task<> {
+        house.log.fail = true;
+        EXPECT_TRUE(co_await is_refused(house));
+    });
+}
+
+TEST(Egress, KeepsEachSandboxBelowItsNumberOfConnections) {  // threats X-06
+    EgressConfig settings;
+    settings.limits.connections = 2;
+    in_house(
+        [](House& house) -> Task<> {
+            const auto first = co_await house.connect_out();
+            const auto first_out = co_await house.accept_in();
+            const auto second = co_await house.connect_out();
+            const auto second_out = co_await house.accept_in();
+            EXPECT_TRUE(co_await is_refused(house));
+            EXPECT_TRUE(house.log.has("limit.hit", "connections"));
+        },
+        std::move(settings));
+}
+
+TEST(Egress, SlowsDownWhoConnectsTooOften) {
+    EgressConfig settings;
+    settings.limits.connections_per_second = 0.001;
+    settings.limits.connections_burst = 3;
+    in_house(
+        [](House& house) -> Task<> {
+            for (int i = 0; i < 3; ++i) {
+                const auto inside = co_await house.connect_out();
+                const auto outside = co_await house.accept_in();
+            }
+            EXPECT_TRUE(co_await is_refused(house));
+        },
+        std::move(settings));
+}
+
+TEST(Egress, EndsConnectionsOnWhichNothingMoves) {
+    EgressConfig settings;
+    settings.idle_limit = Millis{30};
+    in_house(
+        [](House& house) -> Task<> {
+            const auto inside = co_await house.connect_out();
+            const auto outside = co_await house.accept_in();
+            EXPECT_TRUE(co_await is_reset(*inside));
+            while (!house.log.has("connect.closed", "idle")) co_await sleep_for(Millis{1});
+        },
+        std::move(settings));
+}
+
+TEST(Egress, RefusesListsOfTheOperatorThatItWouldNotUnderstand) {
+    Loop loop;
+    SystemClock clock;
+    NoLog log;
+    core::EventBus bus{clock, log};
+    EXPECT_THROW((void)make_egress(loop.executor(), bus, clock, {.reachable_private = {"10.1.2.3/8"}}),
+                 Error);
+}
+
+}  // namespace
+}  // namespace oyat::egress
