@@ -20,6 +20,10 @@ bool is_chain_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
+WallTime to_wall(std::filesystem::file_time_type time) {
+    return std::chrono::time_point_cast<WallTime::duration>(std::chrono::file_clock::to_sys(time));
+}
+
 }  // namespace
 
 std::optional<SegmentName> parse_segment_name(std::string_view name) {
@@ -46,7 +50,7 @@ std::vector<SegmentFile> list_segments(const std::filesystem::path& directory) {
             if (!name || !entry.is_regular_file(gone) || gone) continue;
             SegmentFile file{.name = *std::move(name), .path = entry.path()};
             file.bytes = entry.file_size(gone);
-            if (!gone) file.changed = entry.last_write_time(gone);
+            if (!gone) file.changed = to_wall(entry.last_write_time(gone));
             if (!gone) files.push_back(std::move(file));
         }
     } catch (const std::filesystem::filesystem_error& error) {

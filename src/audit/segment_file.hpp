@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/clock.hpp"
 
 // The files of the record: <state>/audit/<chain>.<segment, six digits>.log. A chain is a sandbox id, or
 // "server" for what belongs to none; its segments count from 1.
@@ -27,7 +27,7 @@ struct SegmentFile {
     SegmentName name;
     std::filesystem::path path;
     std::uint64_t bytes = 0;
-    std::filesystem::file_time_type changed{};
+    WallTime changed{};
 };
 // Sorted by chain, then segment. Other files are passed over. Throws Error.
 [[nodiscard]] std::vector<SegmentFile> list_segments(const std::filesystem::path& directory);
