@@ -146,7 +146,7 @@ struct Signal {
     static constexpr bool kIsMessage = true;
     std::uint32_t pid = 0;
     std::uint32_t signal = 0;
-    bool tree = true;
+    bool tree = false;
     template <class V> void fields(V& v) { v(1, pid); v(2, signal); v(3, tree); }
 };
 struct Release {  // starts a held program, or, with refuse, ends it without running

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "agent/connection.hpp"
+#include "agent/host_link.hpp"
+#include "agent/loop.hpp"
+#include "agent/process_table.hpp"
+#include "agent/settings.hpp"
+#include "agent/users.hpp"
+#include "base/fd.hpp"
+
+namespace oyat::agent {
+
+// The agent as a whole: what it holds, and which part answers which request.
+class Agent final : public RequestHandler {
+public:
+    Agent(Fd listener, Fd cgroup, std::uint64_t generation);
+
+    [[noreturn]] void run() { loop_.run(); }
+
+    std::unique_ptr<Stream> open(Connection& connection, std::uint32_t id, wire::Request request) override;
+
+private:
+    std::unique_ptr<Stream> open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn);
+    std::unique_ptr<Stream> open_attach(Connection& connection, std::uint32_t id, std::uint32_t pid);
+    std::unique_ptr<Stream> list_processes(Connection& connection, std::uint32_t id);
+    Status configure(wire::Configure& configure);
+    Status signal(const wire::Signal& request);
+    Status release(const wire::Release& request);
+    Status resize(const wire::Resize& request);
+
+    Loop loop_;
+    Settings settings_;
+    Users users_;
+    ProcessTable processes_;
+    HostLink host_;
+};
+
+}  // namespace oyat::agent

@@ -1,0 +1,206 @@
+#include "agent/connection.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <limits>
+
+namespace oyat::agent {
+namespace {
+
+// Streams stop producing at kOutFull and go on at kOutLow. Answers that need no credit (END, PONG) may go
+// beyond; at kOutStop nothing more is read from a host that does not read either.
+constexpr std::size_t kOutFull = 512 * 1024;
+constexpr std::size_t kOutLow = 128 * 1024;
+constexpr std::size_t kOutStop = 1024 * 1024;
+// Bytes received in one turn before others have theirs.
+constexpr std::size_t kReceiveBurst = 512 * 1024;
+constexpr std::size_t kPing = 8;
+
+}  // namespace
+
+Connection::Connection(Loop& loop, Fd socket, RequestHandler& handler, std::function<void()> on_broken)
+    : loop_{loop},
+      socket_{std::move(socket)},
+      handler_{handler},
+      on_broken_{std::move(on_broken)},
+      readiness_{loop, [this](std::uint32_t events) { ready(events); }},
+      flush_soon_{loop, [this] { flush(); }},
+      idle_{loop, [this] { give_back_memory(); }} {
+    rearm();
+}
+
+Connection::~Connection() {
+    broken_ = true;
+    streams_.clear();
+}
+
+void Connection::send(wire::FrameKind kind, std::uint32_t stream, wire::ChannelId channel,
+                      std::string_view payload) {
+    if (broken_) return;
+    wire::append_frame(out_, kind, stream, channel, payload);
+    flush_soon_.resume();
+}
+
+void Connection::send_end(std::uint32_t stream, const Status& status) {
+    send(wire::FrameKind::end, stream, wire::ChannelId::none, wire::encode(status));
+}
+
+std::size_t Connection::room(const Stream& stream) {
+    const std::size_t queued = out_.size() - out_sent_;
+    if (queued < kOutFull) return wire::kMaxControl + kOutFull - queued;
+    want_room_.insert(stream.id());
+    return 0;
+}
+
+void Connection::remove(std::uint32_t stream) {
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) return;
+    want_room_.erase(stream);
+    loop_.bury(std::move(found->second));
+    streams_.erase(found);
+}
+
+void Connection::ready(std::uint32_t events) {
+    if ((events & EPOLLOUT) != 0) flush();
+    if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive();
+}
+
+void Connection::receive() {
+    std::size_t burst = 0;
+    while (!broken_ && burst < kReceiveBurst && out_.size() - out_sent_ < kOutStop) {
+        const ssize_t got = ::recv(socket_.get(), loop_.scratch(), Loop::kScratch, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EAGAIN) break;
+        if (got <= 0) return hang_up();
+        burst += static_cast<std::size_t>(got);
+        unparsed_ += static_cast<std::size_t>(got);
+        parser_.feed({loop_.scratch(), static_cast<std::size_t>(got)});
+        if (!take_frames()) return hang_up();
+        if (static_cast<std::size_t>(got) < Loop::kScratch) break;
+    }
+}
+
+bool Connection::take_frames() {
+    while (true) {
+        Result<std::optional<wire::Frame>> frame = parser_.next();
+        if (!frame) return false;
+        if (!*frame) break;
+        unparsed_ -= wire::kHeaderSize + (*frame)->payload.size();
+        if (!take(**frame)) return false;
+    }
+    return true;
+}
+
+bool Connection::take(const wire::Frame& frame) {
+    using wire::FrameKind;
+    const std::uint32_t id = frame.header.stream;
+    if (frame.header.kind == FrameKind::ping) {
+        if (id != 0 || frame.payload.size() != kPing) return false;
+        send(FrameKind::pong, 0, wire::ChannelId::none, frame.payload);
+        return true;
+    }
+    if (frame.header.kind == FrameKind::request) return take_request(frame);
+    if (id == 0 || id > last_stream_) return false;  // never opened
+
+    const auto found = streams_.find(id);
+    Stream* stream = found == streams_.end() ? nullptr : found->second.get();
+    const auto size = static_cast<std::uint32_t>(frame.payload.size());
+    switch (frame.header.kind) {
+        case FrameKind::data:
+            if (stream == nullptr) return true;  // it ended while this was on its way
+            if (size > stream->receive_credit_) return false;
+            stream->receive_credit_ -= size;
+            stream->data(frame.header.channel, frame.payload);
+            return true;
+        case FrameKind::eof:
+            if (stream != nullptr) stream->eof(frame.header.channel);
+            return true;
+        case FrameKind::credit: {
+            const Result<std::uint32_t> bytes = wire::parse_credit(frame.payload);
+            if (!bytes) return false;
+            if (stream == nullptr) return true;
+            stream->send_credit_ += *bytes;
+            // More than was ever lent: the host's books are wrong.
+            if (stream->send_credit_ > wire::kInitialWindow) return false;
+            stream->credited(*bytes);
+            if (streams_.contains(id) && !stream->ended()) stream->writable();
+            return true;
+        }
+        case FrameKind::cancel:
+            if (stream != nullptr) stream->cancelled();
+            return true;
+        default: return false;  // only an agent says that
+    }
+}
+
+bool Connection::take_request(const wire::Frame& frame) {
+    const std::uint32_t id = frame.header.stream;
+    if (id <= last_stream_) return false;
+    last_stream_ = id;
+    if (streams_.size() >= kMaxStreams) {
+        send_end(id, refusal(Errc::exhausted, "more than 4096 streams are open"));
+        return true;
+    }
+    Result<wire::Request> request = wire::decode<wire::Request>(frame.payload);
+    if (!request) {
+        send_end(id, refusal(Errc::invalid_argument, "request: " + request.error().message()));
+        return true;
+    }
+    std::unique_ptr<Stream> stream = handler_.open(*this, id, *std::move(request));
+    if (!stream) return true;
+    Stream& opened = *stream;
+    streams_.emplace(id, std::move(stream));
+    opened.writable();
+    return true;
+}
+
+void Connection::flush() {
+    while (!broken_ && out_sent_ < out_.size()) {
+        const ssize_t sent = ::send(socket_.get(), out_.data() + out_sent_, out_.size() - out_sent_,
+                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && errno == EAGAIN) break;
+        if (sent < 0) return hang_up();
+        out_sent_ += static_cast<std::size_t>(sent);
+    }
+    flush_soon_.pause();
+    if (out_sent_ == out_.size()) {
+        out_.clear();
+        out_sent_ = 0;
+    } else if (out_sent_ > out_.size() / 2) {
+        out_.erase(0, out_sent_);
+        out_sent_ = 0;
+    }
+    rearm();
+    if (out_.size() - out_sent_ < kOutLow) give_room();
+}
+
+void Connection::rearm() {
+    if (broken_) return;
+    const std::size_t queued = out_.size() - out_sent_;
+    std::uint32_t events = queued < kOutStop ? EPOLLIN : 0;
+    if (queued > 0) events |= EPOLLOUT;
+    readiness_.arm(socket_.get(), events);
+}
+
+void Connection::give_room() {
+    for (const std::uint32_t id : std::exchange(want_room_, {})) {
+        const auto found = streams_.find(id);
+        if (found != streams_.end() && !found->second->ended()) found->second->writable();
+    }
+}
+
+void Connection::give_back_memory() {
+    if (out_.empty()) std::string{}.swap(out_);
+    if (unparsed_ == 0) parser_ = wire::FrameParser{};
+}
+
+void Connection::hang_up() {
+    if (std::exchange(broken_, true)) return;
+    readiness_.disarm();
+    flush_soon_.pause();
+    on_broken_();
+}
+
+}  // namespace oyat::agent

@@ -1,0 +1,67 @@
+#include "agent/stream.hpp"
+
+#include <algorithm>
+
+#include "agent/connection.hpp"
+#include "base/assert.hpp"
+
+namespace oyat::agent {
+namespace {
+
+// Credit goes back in pieces of this size: a quarter of the window, so that the host never runs dry.
+constexpr std::uint32_t kCreditPiece = wire::kInitialWindow / 4;
+
+}  // namespace
+
+std::size_t Stream::window() {
+    const std::size_t room = connection_.room(*this);
+    return std::min<std::uint64_t>(send_credit_, room);
+}
+
+void Stream::send_data(wire::ChannelId channel, std::string_view bytes) {
+    OYAT_ASSERT(bytes.size() <= send_credit_);
+    send_credit_ -= bytes.size();
+    connection_.send(wire::FrameKind::data, id_, channel, bytes);
+}
+
+void Stream::send_eof(wire::ChannelId channel) {
+    connection_.send(wire::FrameKind::eof, id_, channel, {});
+}
+
+void Stream::send_event(std::string_view message) {
+    OYAT_ASSERT(message.size() <= send_credit_);
+    send_credit_ -= message.size();
+    connection_.send(wire::FrameKind::event, id_, wire::ChannelId::none, message);
+}
+
+void Stream::consumed(std::size_t bytes) {
+    consumed_ += static_cast<std::uint32_t>(bytes);
+    if (consumed_ < kCreditPiece || ended_) return;
+    receive_credit_ += consumed_;
+    connection_.send(wire::FrameKind::credit, id_, wire::ChannelId::none,
+                     wire::credit_payload(std::exchange(consumed_, 0)));
+}
+
+void Stream::end(const Status& status) {
+    end_and_linger(status);
+    leave();
+}
+
+void Stream::end_and_linger(const Status& status) {
+    if (std::exchange(ended_, true)) return;
+    connection_.send_end(id_, status);
+}
+
+void Stream::leave() {
+    connection_.remove(id_);
+}
+
+void Replies::writable() {
+    while (!events_.empty() && window() >= events_.front().size()) {
+        send_event(events_.front());
+        events_.pop_front();
+    }
+    if (events_.empty()) end({});
+}
+
+}  // namespace oyat::agent
