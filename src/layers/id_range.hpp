@@ -2,9 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/fd.hpp"
 
@@ -26,19 +25,20 @@ struct IdRange {
 //
 // A claim is a file in a directory that all servers share (/run/oyat/uids), named by the range, holding the
 // state's id. It stays when the keeper is killed, because the sandboxes do. A range that comes back is kept
-// for the next sandbox, with its user namespace (0.1 ms to make), until `release_unused()`. A claim of a
-// state without a living keeper and without a process of that range is stale; it is taken over when ranges
-// run short.
+// for the next sandbox, with its user namespace (0.1 ms to make), until `release_unused()`. The claims of a
+// state without a keeper are stale where no process of the range lives; they are taken over when ranges run
+// short.
 class IdRanges {
 public:
-    IdRanges(std::string shared_dir, std::string state_id);
-    ~IdRanges();
+    // Throws `failed_precondition` when another keeper of this state runs.
+    IdRanges(const std::string& shared_dir, std::string state_id);
     IdRanges(const IdRanges&) = delete;
     IdRanges& operator=(const IdRanges&) = delete;
 
     // Throws `exhausted` when all 4,096 are in use.
     [[nodiscard]] IdRange take();
-    // The range of a sandbox that a former keeper of this state started. Call before the first take().
+    // The range of a sandbox that a former keeper of this state started. Call for all of them before the
+    // first take().
     IdRange adopt(std::uint32_t base);
     // The sandbox is dead and reaped.
     void give_back(const IdRange& range) noexcept;
@@ -47,14 +47,16 @@ public:
 
 private:
     bool claim(std::uint32_t base);
-    void take_over_stale();
+    void release_stale();
+    IdRange range(std::uint32_t base);
+    [[nodiscard]] std::string owner_of(const std::string& claim) const;
 
-    std::string dir_;
     std::string state_id_;
-    Fd keeper_lock_;                      // held for life: says that claims of this state have a keeper
-    std::map<std::uint32_t, Fd> userns_;  // of every range that this state has claimed and used
-    std::vector<std::uint32_t> free_;
-    std::uint32_t next_;
+    Fd dir_;
+    Fd keeper_lock_;                      // held for life: says that this state has a keeper
+    std::map<std::uint32_t, Fd> userns_;  // by range, as long as it is ours
+    std::set<std::uint32_t> free_;        // ours, and no sandbox uses it
+    std::uint32_t next_ = IdRange::kFirst;
 };
 
 }  // namespace oyat::layers

@@ -44,9 +44,11 @@ public:
     // it is not there. The sandbox must be dead and its root mount closed.
     virtual void discard(std::string_view id) = 0;
 
-    // How many discarded boxes wait, and the slow removal of one of them: for the Sweeper's child only.
+    // How many discarded boxes wait, and where. `remove_discarded` is the slow part, for the Sweeper's child,
+    // which holds no descriptor but `trash`.
     [[nodiscard]] virtual std::size_t trash() const = 0;
-    virtual void empty_trash() = 0;
+    [[nodiscard]] virtual int trash_directory() const = 0;
+    virtual void remove_discarded(int trash) const = 0;
 
     [[nodiscard]] virtual const StoreFacts& facts() const = 0;
     [[nodiscard]] virtual StoreRoom room() const = 0;

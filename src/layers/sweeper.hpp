@@ -19,10 +19,10 @@ public:
     // Starts a child if there is trash and none runs. Call after discard() and once at start.
     void kick();
     // The child's pidfd, readable at its end, or -1. Then call reap(), which starts the next if there is
-    // more.
+    // more. False when the child failed; its trash stays for the next one.
     [[nodiscard]] int fd() const noexcept { return pidfd_.get(); }
-    void reap();
-    // Waits until no trash is left (a clean stop).
+    bool reap();
+    // Waits until no trash is left, or until a child fails (a clean stop).
     void finish();
 
 private:

@@ -1,0 +1,44 @@
+#include "layers/shelf.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/throwing.hpp"
+#include "layers/directory.hpp"
+
+namespace oyat::layers {
+
+Shelf::Shelf(int root)
+    : boxes_{make_directory(root, "boxes", 0700)}, trash_{make_directory(root, "trash", 0700)} {}
+
+std::vector<std::string> Shelf::box_names() const {
+    return names_in(boxes_.get());
+}
+
+std::vector<std::string> Shelf::trash_names() const {
+    return names_in(trash_.get());
+}
+
+void Shelf::discard(const std::string& name) const {
+    if (::renameat(boxes_.get(), name.c_str(), trash_.get(), name.c_str()) == 0 || errno == ENOENT) return;
+    throw errno_error(errno, "move " + name + " to the trash");
+}
+
+void Shelf::furnish(int box) {
+    for (const char* name : {"u", "w"}) {
+        sys(::mkdirat(box, name, 0755), "mkdir in box");
+        sys(::fchmodat(box, name, 0755, 0), "chmod in box");  // whatever the umask
+    }
+}
+
+void check_box_id(std::string_view id) {
+    const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+    if (id.empty() || id.size() > 40 || !std::ranges::all_of(id, fits)) {
+        throw Error{Errc::invalid_argument, "a box's id is [a-z0-9-]{1,40}"};
+    }
+}
+
+}  // namespace oyat::layers
