@@ -1,0 +1,232 @@
+#include "engine/jail/jail.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+
+#include "base/defer.hpp"
+#include "base/throwing.hpp"
+#include "engine/jail/facts.hpp"
+#include "engine/jail/seccomp_filter.hpp"
+#include "netns/visit.hpp"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+namespace oyat::jail {
+namespace {
+
+constexpr int kLowestPassedFd = 16;  // above every number that the child dups to
+constexpr int kStartWaitMs = 5000;
+
+constexpr std::uint64_t bits(std::initializer_list<unsigned> caps) {
+    std::uint64_t all = 0;
+    for (const unsigned cap : caps) all |= std::uint64_t{1} << cap;
+    return all;
+}
+// What root inside needs for apt, dpkg, sudo and servers. The network namespace is not the jail's, so the
+// NET_ ones are without effect on it.
+constexpr std::uint64_t kKeptCapabilities =
+    bits({CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FSETID, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SETPCAP,
+          CAP_SETFCAP, CAP_NET_BIND_SERVICE, CAP_SYS_CHROOT, CAP_NET_RAW, CAP_AUDIT_WRITE});
+
+Fd load_agent(const std::string& path) {
+    const Fd file{sys(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open the agent " + path)};
+    struct stat status{};
+    sys(::fstat(file.get(), &status), "stat the agent");
+    constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int made = ::memfd_create("oyat-agent", flags | MFD_EXEC);
+    if (made < 0) made = ::memfd_create("oyat-agent", flags);  // before Linux 6.3 there is no MFD_EXEC
+    Fd memory{sys(made, "make a memfd for the agent")};
+    for (off_t at = 0; at < status.st_size;) {
+        const auto left = static_cast<std::size_t>(status.st_size - at);
+        if (sys(::sendfile(memory.get(), file.get(), &at, left), "copy the agent") == 0) {
+            throw Error{Errc::internal, Fault::oyat_operator, "the agent " + path + " became shorter"};
+        }
+    }
+    sys(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
+        "seal the agent");
+    return Fd{sys(::fcntl(memory.get(), F_DUPFD_CLOEXEC, kLowestPassedFd), "move the agent's descriptor")};
+}
+
+// The sandbox's own groups, read-only, where programs look for them. Only v1 hierarchies with one controller
+// each can be named without knowing their mount options; others stay out.
+std::vector<CgroupMount> own_cgroup_mounts(const cgroup::Hierarchies& hierarchies) {
+    using cgroup::Controller;
+    struct Known {
+        Controller controller;
+        CgroupMount mount;
+    };
+    constexpr std::array known{
+        Known{Controller::memory, {"cgroup", "root/sys/fs/cgroup/memory", {"memory"}}},
+        Known{Controller::cpu, {"cgroup", "root/sys/fs/cgroup/cpu", {"cpu"}}},
+        Known{Controller::cpuacct, {"cgroup", "root/sys/fs/cgroup/cpuacct", {"cpuacct"}}},
+        Known{Controller::pids, {"cgroup", "root/sys/fs/cgroup/pids", {"pids"}}},
+    };
+    std::vector<CgroupMount> mounts;
+    for (const Known& each : known) {
+        const std::string& path = hierarchies.v1(each.controller);
+        if (!path.empty() && path.find(',') == std::string::npos) mounts.push_back(each.mount);
+    }
+    if (mounts.empty() && !hierarchies.v2().empty()) mounts.push_back({"cgroup2", "root/sys/fs/cgroup", {}});
+    return mounts;
+}
+
+struct Pipe {
+    Fd reader;
+    Fd writer;
+};
+
+Pipe make_pipe() {
+    std::array<int, 2> ends{};
+    sys(::pipe2(ends.data(), O_CLOEXEC), "make a pipe");
+    return {Fd{ends[0]}, Fd{ends[1]}};
+}
+
+Fd raised(int fd) {
+    return Fd{sys(::fcntl(fd, F_DUPFD_CLOEXEC, kLowestPassedFd), "raise a descriptor")};
+}
+
+// A time namespace's boot lies just before the jail's start, so that `uptime` inside is the sandbox's own.
+std::string boot_offset() {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return "boottime -" + std::to_string(now.tv_sec) + " 0";
+}
+
+void write_id_map(pid_t pid, const char* file, const layers::IdRange& range) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/" + file;
+    const std::string map = "0 " + std::to_string(range.base) + " " + std::to_string(layers::IdRange::kSize);
+    const Fd fd{sys(::open(path.c_str(), O_WRONLY | O_CLOEXEC), std::string{"open "} + file)};
+    sys(::write(fd.get(), map.data(), map.size()), std::string{"write "} + file);
+}
+
+// Nothing when the pipe closed without a word: the exec closed it.
+std::optional<Failure> wait_for_exec(int report) {
+    pollfd wait{report, POLLIN, 0};
+    const int ready = sys(::poll(&wait, 1, kStartWaitMs), "wait for the jail");
+    if (ready == 0) throw Error{Errc::deadline, Fault::engine, "the jail did not start within 5 s"};
+    Failure failure;
+    const ssize_t n = sys(::read(report, &failure, sizeof failure), "read from the jail");
+    if (n == 0) return std::nullopt;
+    return failure;
+}
+
+}  // namespace
+
+Launcher::Launcher(const std::string& work_dir, const std::string& agent,
+                   const cgroup::Hierarchies& hierarchies)
+    : workshop_{work_dir},
+      agent_{load_agent(agent)},
+      filter_{build_seccomp_filter()},
+      cgroup_mounts_{own_cgroup_mounts(hierarchies)},
+      time_namespaces_{::access("/proc/self/ns/time_for_children", F_OK) == 0} {}
+
+Process Launcher::start(const Parts& parts) const {
+    workshop_.make_facts(parts.id);
+    Defer forget_facts{[&] { workshop_.remove_facts(parts.id); }};
+
+    const std::string id{parts.id};
+    const std::string facts = "facts/" + id + "/";
+    const std::array sources{facts + "proc/meminfo", facts + "proc/stat", facts + "proc/cpuinfo"};
+    std::vector<Cover> covers{{sources[0].c_str(), "root/proc/meminfo"},
+                              {sources[1].c_str(), "root/proc/stat"},
+                              {sources[2].c_str(), "root/proc/cpuinfo"}};
+    // Its files may be opened for writing by all: each open asks the kernel to watch the machine's load.
+    if (::access("/proc/pressure", F_OK) == 0) covers.push_back({"empty", "root/proc/pressure"});
+    const std::string sys_dir = facts + "sys";
+    const std::string host_line = id + "\n";
+    const std::string hosts = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 " +
+                              id + "\n" + std::string{parts.extra_hosts};
+    const std::array own_files{OwnFile{"/etc/hostname", host_line.data(), host_line.size()},
+                               OwnFile{"/etc/hosts", hosts.data(), hosts.size()}};
+    const std::string generation = "--generation=" + std::to_string(parts.generation);
+    const std::array<const char*, 3> argv{"oyat-agent", generation.c_str(), nullptr};
+    const std::array<const char*, 1> envp{nullptr};
+    const std::string uptime = boot_offset();
+
+    const Pipe go = make_pipe();
+    Pipe report = make_pipe();
+    Fd report_writer = raised(report.writer.get());
+    report.writer.reset();
+    const Fd listener = raised(parts.listener);
+    const std::vector<Fd> joins = parts.group->join_fds();
+    std::vector<int> tasks;
+    for (const Fd& fd : joins) tasks.push_back(fd.get());
+    const Fd tree = parts.group->tree_fd();
+    const Fd raised_tree = tree ? raised(tree.get()) : Fd{};
+
+    ChildPlan plan{
+        .maps_ready = go.reader.get(),
+        .report = report_writer.get(),
+        .v1_tasks = {tasks.data(), tasks.size()},
+        .uptime = time_namespaces_ ? uptime.c_str() : nullptr,
+        .root = parts.root,
+        .covers = {covers.data(), covers.size()},
+        .sys = sys_dir.c_str(),
+        .cgroups = {cgroup_mounts_.data(), cgroup_mounts_.size()},
+        .host_name = id.c_str(),
+        .host_name_length = id.size(),
+        .own_files = {own_files.data(), own_files.size()},
+        .open_files = parts.open_files,
+        .kept_capabilities = kKeptCapabilities,
+        .listener = listener.get(),
+        .cgroup_tree = raised_tree.get(),
+        .filter = {static_cast<unsigned short>(filter_.size()), const_cast<sock_filter*>(filter_.data())},
+        .agent = agent_.get(),
+        .argv = argv.data(),
+        .envp = envp.data(),
+    };
+
+    int pidfd = -1;
+    clone_args args{};
+    args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD;
+    args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+    args.exit_signal = SIGCHLD;
+    if (tree) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = static_cast<std::uint64_t>(tree.get());
+    }
+    workshop_.enter();
+    Process process;
+    {
+        // Entered before the user namespace exists, so that the network stays the initial one's and root
+        // inside has no capability over it.
+        const netns::Visit inside{parts.netns};
+        process.pid =
+            static_cast<pid_t>(sys(::syscall(SYS_clone3, &args, sizeof args), "clone the first process"));
+        if (process.pid == 0) run_child(plan);
+    }
+    process.pidfd.reset(pidfd);
+    Defer end_child{[&] {
+        kill_process(process);
+        wait_for_end(process);
+    }};
+    report_writer.reset();
+    write_id_map(process.pid, "uid_map", parts.range);
+    write_id_map(process.pid, "gid_map", parts.range);
+    sys(::write(go.writer.get(), "1", 1), "release the first process");
+    if (const std::optional<Failure> failure = wait_for_exec(report.reader.get())) {
+        throw errno_error(failure->error, to_string(failure->step));
+    }
+    if (has_ended(process))
+        throw Error{Errc::internal, Fault::engine, "the jail's first process died at its start"};
+    process.start_ticks = start_ticks_of(process.pid).value_or(0);
+    end_child.dismiss();
+    forget_facts.dismiss();
+    return process;
+}
+
+}  // namespace oyat::jail

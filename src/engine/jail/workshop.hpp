@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+
+namespace oyat::jail {
+
+// What all jails are assembled from: a tmpfs in the keeper's private mount namespace with
+//
+//   root/        empty; each jail's child moves its root file system here, in its own mount namespace
+//   dev/         the device tree, read-only, cloned by each jail
+//   empty/       stands in for directories of /proc that tell of the whole machine
+//   facts/<id>/  the files that stand in for those of /proc, and the directory that becomes /sys
+//
+// It is 0755 all the way, because the child is already the mapped root when it looks these names up. It is
+// the working directory of the keeper while a jail is started: parents of it may be closed to everybody else.
+class Workshop {
+public:
+    // Mounts the tmpfs on `dir` and makes the device tree. The caller is in its private mount namespace.
+    explicit Workshop(const std::string& dir);
+
+    void enter() const;  // makes it the working directory
+
+    // Empty fact files for a jail that is about to start, and their end.
+    void make_facts(std::string_view id) const;
+    void remove_facts(std::string_view id) const noexcept;
+
+private:
+    Fd dir_;
+};
+
+}  // namespace oyat::jail
