@@ -1,0 +1,89 @@
+#include "keeper/audit_files.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "base/throwing.hpp"
+
+namespace oyat::keeper {
+namespace {
+
+constexpr std::uint32_t kMaxSegment = 999'999;
+constexpr std::size_t kMaxName = 40;
+
+std::string file_name(std::string_view name, std::uint32_t segment) {
+    if (!is_plain_name(name) || segment == 0 || segment > kMaxSegment) {
+        throw Error{Errc::invalid_argument, "not the name of an audit segment"};
+    }
+    std::array<char, 16> number{};
+    std::snprintf(number.data(), number.size(), ".%06u.log", segment);
+    return std::string{name} + number.data();
+}
+
+enum class AppendOnly { on, off };
+
+// Best effort: tmpfs and some others have no such attribute; the descriptor's own O_APPEND remains.
+void set_append_only(int file, AppendOnly wanted) noexcept {
+    int flags = 0;
+    if (::ioctl(file, FS_IOC_GETFLAGS, &flags) != 0) return;
+    flags = wanted == AppendOnly::on ? flags | FS_APPEND_FL : flags & ~FS_APPEND_FL;
+    ::ioctl(file, FS_IOC_SETFLAGS, &flags);
+}
+
+}  // namespace
+
+bool is_plain_name(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= kMaxName &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
+AuditFiles::AuditFiles(const std::string& dir, gid_t readers) : readers_{readers} {
+    in("audit directory", [&] {
+        if (::mkdir(dir.c_str(), 0750) != 0 && errno != EEXIST) throw errno_error(errno, "make " + dir);
+        dir_.reset(sys(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), "open " + dir));
+        sys(::fchown(dir_.get(), 0, readers), "give it to its readers");
+        sys(::fchmod(dir_.get(), 0750), "set its mode");
+    });
+}
+
+Fd AuditFiles::open(std::string_view name, std::uint32_t segment) const {
+    const std::string file = file_name(name, segment);
+    return in("audit segment", [&] {
+        constexpr int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+        // An existing file is taken as it is: its attribute forbids to open it with O_CREAT.
+        int opened = ::openat(dir_.get(), file.c_str(), flags);
+        if (opened < 0 && errno == ENOENT) {
+            opened = ::openat(dir_.get(), file.c_str(), flags | O_CREAT | O_EXCL, 0640);
+            const Fd made{opened};
+            sys(opened, "make");
+            sys(::fchown(opened, 0, readers_), "give to its readers");
+            sys(::fchmod(opened, 0640), "set the mode");
+            set_append_only(opened, AppendOnly::on);
+            return Fd{sys(::openat(dir_.get(), file.c_str(), flags), "open")};
+        }
+        return Fd{sys(opened, "open")};
+    });
+}
+
+void AuditFiles::drop(std::string_view name, std::uint32_t segment) const {
+    const std::string file = file_name(name, segment);
+    in("audit segment", [&] {
+        const Fd opened{sys(::openat(dir_.get(), file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW), "open")};
+        struct stat status{};
+        sys(::fstat(opened.get(), &status), "stat");
+        const auto written = std::chrono::system_clock::from_time_t(status.st_mtime);
+        if (std::chrono::system_clock::now() - written < kRetention) {
+            throw Error{Errc::denied, "the segment is younger than the 30 days that it is kept"};
+        }
+        set_append_only(opened.get(), AppendOnly::off);
+        sys(::unlinkat(dir_.get(), file.c_str(), 0), "remove");
+    });
+}
+
+}  // namespace oyat::keeper

@@ -1,0 +1,376 @@
+#include "keeper/boxes.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/id.hpp"
+#include "base/log.hpp"
+#include "base/throwing.hpp"
+
+namespace oyat::keeper {
+namespace {
+
+constexpr Millis kRefillDelay{20};    // requests come first
+constexpr Millis kRefillRetry{5000};  // after a failure: the template may be broken
+constexpr Millis kFirstRetry{1};      // of a dismantling that the kernel is not ready for
+constexpr Millis kLongestRetry{200};
+constexpr Millis kFreezeWait{250};
+constexpr std::size_t kListBytes = wire::kMaxKeeperPacket / 2;
+constexpr std::size_t kMaxStats = 1000;  // a packet's worth
+
+Fd duplicate(int fd) {
+    return Fd{sys(::fcntl(fd, F_DUPFD_CLOEXEC, 0), "duplicate a descriptor")};
+}
+
+MonoTime now() {
+    return std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+Boxes::Boxes(Loop& loop, BoxFactory& factory, cgroup::Parent& groups, layers::Sweeper& sweeper,
+             Options options, EventHandler on_event)
+    : loop_{loop},
+      factory_{factory},
+      sweeper_{sweeper},
+      options_{std::move(options)},
+      on_event_{std::move(on_event)},
+      pool_{options_.warm},
+      rate_{options_.limits.creates_per_second, now()},
+      oom_watch_{groups} {
+    loop_.watch(oom_watch_.fd(), [this](std::uint32_t) { on_oom_hint(); });
+    if (oom_log_.fd() >= 0) {
+        loop_.watch(oom_log_.fd(), [this](std::uint32_t) {
+            for (const OomVictim& victim : oom_log_.take()) on_victim(victim);
+        });
+    }
+}
+
+Boxes::~Boxes() {
+    loop_.cancel(refill_timer_);
+    for (const auto& [id, timer] : leftovers_) loop_.cancel(timer);
+    for (const auto& [id, box] : boxes_) loop_.forget(box.process.pidfd.get());
+    loop_.forget(oom_watch_.fd());
+    if (oom_log_.fd() >= 0) loop_.forget(oom_log_.fd());
+}
+
+Box& Boxes::insert(Box box) {
+    std::string id = box.record.id;
+    Box& kept = boxes_.emplace(id, std::move(box)).first->second;
+    oom_watch_.add(kept.group);
+    loop_.watch(kept.process.pidfd.get(), [this, id](std::uint32_t) { on_ended(id); });
+    return kept;
+}
+
+void Boxes::adopt(Box box) {
+    box.record.frozen = box.group.frozen();
+    insert(std::move(box));
+}
+
+Box& Boxes::handed_out(const std::string& id) {
+    const auto found = boxes_.find(id);
+    if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) {
+        throw Error{Errc::not_found, "no such sandbox"};
+    }
+    return found->second;
+}
+
+// --- orders
+// -------------------------------------------------------------------------------------------------
+
+Boxes::Handed Boxes::create(const wire::CreateBox& order) {
+    if (!order.engine.empty() && order.engine != "jail") {
+        throw Error{Errc::unimplemented, "this release has no engine '" + order.engine + "'; it has jail"};
+    }
+    const wire::BoxLimits limits = or_throw(options_.limits.judge(order.limits));
+    if (ids(Stage::handed_out).size() >= options_.limits.max_boxes) {
+        throw Error{Errc::exhausted, std::to_string(options_.limits.max_boxes) +
+                                         " sandboxes run, the most that this server may"};
+    }
+    if (!rate_.allow(now())) throw Error{Errc::exhausted, "too many creates within a second"};
+
+    pool_.note_use(order.template_digest);
+    refill_later(kRefillDelay);
+    if (!order.never_pool) {
+        while (const std::optional<std::string> id = pool_.take(order.template_digest)) {
+            Box& box = boxes_.at(*id);
+            if (jail::has_ended(box.process)) continue;  // its end is about to be noticed
+            box.record.warm = true;
+            factory_.hand_out(box, limits, order.owner_tag);
+            return handed(box);
+        }
+    }
+    if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
+
+    BoxFactory::Made made = factory_.make(order.template_digest, limits);
+    Box& box = insert(std::move(made.box));
+    try {
+        factory_.hand_out(box, limits, order.owner_tag);
+        Handed result = handed(box);
+        result.message.phases = std::move(made.phases);
+        return result;
+    } catch (const Error&) {
+        destroy(box);
+        throw;
+    }
+}
+
+Boxes::Handed Boxes::attach(const std::string& id) {
+    Box& box = handed_out(id);
+    if (box.listeners) {
+        revoke(*box.listeners);
+        box.listeners.reset();
+    }
+    box.listeners = box.netns.make_listeners();
+    return handed(box);
+}
+
+void Boxes::kill(const std::string& id, KillHandler done) {
+    Box& box = handed_out(id);
+    killers_[id].push_back(std::move(done));
+    destroy(box);
+}
+
+void Boxes::set_frozen(const std::string& id, bool frozen) {
+    Box& box = handed_out(id);
+    if (!frozen) {
+        box.group.thaw();
+    } else if (!box.group.freeze(kFreezeWait)) {
+        box.group.thaw();
+        throw Error{Errc::unavailable, Fault::engine, "a process of the sandbox can't be stopped right now"};
+    }
+    box.record.frozen = frozen;
+}
+
+void Boxes::update(const std::string& id, const wire::BoxLimits& limits) {
+    factory_.set_limits(handed_out(id), or_throw(options_.limits.judge(limits)));
+}
+
+Fd Boxes::dial(const std::string& id, std::uint32_t port) {
+    if (port == 0 || port > 65'535) throw Error{Errc::invalid_argument, "a port is 1 to 65535"};
+    return handed_out(id).netns.dial(static_cast<std::uint16_t>(port));
+}
+
+std::vector<wire::BoxStats> Boxes::stats(const std::vector<std::string>& ids) {
+    if (ids.size() > kMaxStats) throw Error{Errc::invalid_argument, "too many ids in one request"};
+    std::vector<wire::BoxStats> all;
+    for (const std::string& id : ids) {
+        const auto found = boxes_.find(id);
+        if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) continue;
+        all.push_back(factory_.stats(found->second));
+        factory_.refresh_facts(found->second, all.back());
+    }
+    return all;
+}
+
+wire::BoxList Boxes::list(const std::string& after) const {
+    wire::BoxList list;
+    std::size_t bytes = 0;
+    for (auto at = boxes_.upper_bound(after); at != boxes_.end(); ++at) {
+        if (at->second.record.stage != Stage::handed_out) continue;
+        list.boxes.push_back(facts(at->second));
+        bytes += wire::encode(list.boxes.back()).size() + 8;
+        if (bytes > kListBytes) {
+            list.more = std::next(at) != boxes_.end();
+            break;
+        }
+    }
+    return list;
+}
+
+Boxes::Handed Boxes::handed(const Box& box) const {
+    Handed result;
+    result.message.box = facts(box);
+    result.fds.push_back(factory_.connect_agent(box));
+    result.fds.push_back(duplicate(box.process.pidfd.get()));
+    result.fds.push_back(duplicate(box.listeners->proxy.get()));
+    result.fds.push_back(duplicate(box.listeners->dns_udp.get()));
+    result.fds.push_back(duplicate(box.listeners->dns_tcp.get()));
+    return result;
+}
+
+wire::Box Boxes::facts(const Box& box) const {
+    return {.id = box.record.id,
+            .generation = box.record.generation,
+            .engine = "jail",
+            .boundary = "shared-kernel",
+            .template_digest = box.record.template_digest,
+            .limits = box.record.limits,
+            .frozen = box.record.frozen,
+            .warm = box.record.warm,
+            .created_ms = box.record.created_ms,
+            .owner_tag = box.record.owner_tag,
+            .disk_limit_by = options_.disk_limit_by,
+            .kernel = options_.kernel};
+}
+
+std::vector<std::string> Boxes::ids(Stage stage) const {
+    std::vector<std::string> found;
+    for (const auto& [id, box] : boxes_) {
+        if (box.record.stage == stage) found.push_back(id);
+    }
+    return found;
+}
+
+bool Boxes::uses_template(std::string_view digest) const {
+    return std::ranges::any_of(boxes_, [&](const auto& entry) {
+        const BoxRecord& record = entry.second.record;
+        return record.stage == Stage::handed_out && record.template_digest == digest;
+    });
+}
+
+// --- ends
+// ---------------------------------------------------------------------------------------------------
+
+// Everything in it is told to die; what follows happens when pid 1, and with it the last process, has.
+void Boxes::destroy(Box& box) {
+    if (box.record.stage == Stage::ending) return;
+    box.record.stage = Stage::ending;
+    pool_.remove(box.record.id);
+    jail::kill_process(box.process);
+    box.group.kill();
+}
+
+void Boxes::on_ended(const std::string& id) {
+    const auto found = boxes_.find(id);
+    if (found == boxes_.end()) return;
+    Box& box = found->second;
+    const bool asked = box.record.stage == Stage::ending;
+    const bool owned = box.record.stage == Stage::handed_out;
+    const wire::BoxStats last = factory_.stats(box);
+    loop_.forget(box.process.pidfd.get());
+    jail::reap(box.process);
+    if (!asked) {
+        pool_.remove(id);
+        box.group.kill();
+    }
+    oom_watch_.remove(id);
+    if (box.listeners) revoke(*box.listeners);
+    factory_.release(box);
+    boxes_.erase(found);
+    dismantle_later(id, Millis{0});
+
+    if (const auto waiting = killers_.extract(id)) {
+        for (const KillHandler& done : waiting.mapped()) done(last);
+    }
+    if (owned) {
+        log::info("a sandbox ended by itself", {{"id", id}});
+        on_event_({.kind = wire::EventKind::died, .id = id, .last = last});
+    }
+    if (!asked && !owned) refill_later(kRefillRetry);
+}
+
+void Boxes::dismantle_later(std::string id, Millis delay) {
+    const Loop::TimerId timer = loop_.after(delay, [this, id, delay] {
+        leftovers_.erase(id);
+        bool gone = false;
+        try {
+            gone = factory_.dismantle(id);
+        } catch (const Error& error) {
+            log::error("could not remove all of a sandbox yet", {{"id", id}, {"why", error.message()}});
+        }
+        if (gone) {
+            sweeper_.kick();
+            finish_closing();
+        } else {
+            dismantle_later(id, std::clamp(delay * 2, kFirstRetry, kLongestRetry));
+        }
+    });
+    leftovers_[id] = timer;
+}
+
+void Boxes::close(Extent extent, std::function<void()> done) {
+    closed_ = std::move(done);
+    loop_.cancel(refill_timer_);
+    for (auto& [id, box] : boxes_) {
+        if (extent == Extent::everything || box.record.stage == Stage::pooled) destroy(box);
+    }
+    finish_closing();
+}
+
+void Boxes::finish_closing() {
+    if (!closed_ || !leftovers_.empty()) return;
+    const auto ends = [](const auto& entry) { return entry.second.record.stage != Stage::handed_out; };
+    if (std::ranges::any_of(boxes_, ends)) return;
+    std::exchange(closed_, nullptr)();
+}
+
+// --- the pool
+// -----------------------------------------------------------------------------------------------
+
+void Boxes::warm_up(const std::string& digest) {
+    pool_.note_use(digest);
+    refill_later(Millis{0});
+}
+
+void Boxes::cool_down(const std::string& digest) {
+    pool_.forget(digest);
+    drop_surplus();
+}
+
+void Boxes::refill_later(Millis delay) {
+    loop_.cancel(refill_timer_);
+    refill_timer_ = loop_.after(delay, [this] { refill(); });
+}
+
+// One at a time, with room for requests in between.
+void Boxes::refill() {
+    drop_surplus();
+    const std::optional<std::string> digest = pool_.missing();
+    if (!digest || closed_) return;
+    try {
+        BoxFactory::Made made = factory_.make(*digest, or_throw(options_.limits.judge({})));
+        pool_.put(*digest, made.box.record.id);
+        insert(std::move(made.box));
+        refill_later(kRefillDelay);
+    } catch (const Error& error) {
+        log::warn("could not start a warm sandbox", {{"why", error.message()}});
+        pool_.forget(*digest);
+        refill_later(kRefillRetry);
+    }
+}
+
+void Boxes::drop_surplus() {
+    for (const std::string& id : pool_.surplus()) {
+        if (const auto found = boxes_.find(id); found != boxes_.end()) destroy(found->second);
+    }
+}
+
+// --- want of memory
+// -----------------------------------------------------------------------------------------
+
+// The log names the victim of a kill; the counters tell of kills that the log left out, a little later.
+void Boxes::on_victim(const OomVictim& victim) {
+    const auto of_group = [&](const auto& entry) { return victim.group.contains("/" + entry.first); };
+    const auto found = std::ranges::find_if(boxes_, of_group);
+    if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) return;
+    ++found->second.oom_kills;
+    on_event_({.kind = wire::EventKind::oom,
+               .id = found->first,
+               .process = victim.name,
+               .pid = jail::pid_inside(victim.pid),
+               .count = 1});
+}
+
+void Boxes::on_oom_hint() {
+    constexpr Millis kLogDelay{50};
+    for (const std::string& id : oom_watch_.take()) {
+        loop_.after(kLogDelay, [this, id] { report_oom(id); });
+    }
+}
+
+void Boxes::report_oom(const std::string& id) {
+    const auto found = boxes_.find(id);
+    if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) return;
+    Box& box = found->second;
+    const std::uint64_t kills = box.group.stats().oom_kills;
+    if (kills <= box.oom_kills) return;
+    on_event_(
+        {.kind = wire::EventKind::oom, .id = id, .count = static_cast<std::uint32_t>(kills - box.oom_kills)});
+    box.oom_kills = kills;
+}
+
+}  // namespace oyat::keeper

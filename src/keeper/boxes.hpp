@@ -1,0 +1,108 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cgroup/oom_watch.hpp"
+#include "keeper/box.hpp"
+#include "keeper/box_factory.hpp"
+#include "keeper/create_rate.hpp"
+#include "keeper/limit_policy.hpp"
+#include "keeper/loop.hpp"
+#include "keeper/oom_log.hpp"
+#include "keeper/warm_pool.hpp"
+#include "layers/sweeper.hpp"
+
+namespace oyat::keeper {
+
+// All boxes of this state: those that were handed out, those that wait in the pool, and those that are on
+// their way out. Orders come in by id; what happens by itself (a death, a kill for want of memory) goes out
+// through `on_event`.
+class Boxes {
+public:
+    using EventHandler = std::function<void(const wire::KeeperEvent&)>;
+    using KillHandler = std::function<void(const wire::BoxStats& last)>;
+
+    // A box with what its owner needs to serve it, in the order of CreateBox's reply.
+    struct Handed {
+        wire::BoxCreated message;
+        std::vector<Fd> fds;
+    };
+
+    struct Options {
+        LimitPolicy limits;
+        std::size_t warm = 4;  // pool size per template
+        std::string kernel;    // release, for the boxes' facts
+        std::string disk_limit_by;
+    };
+
+    Boxes(Loop& loop, BoxFactory& factory, cgroup::Parent& groups, layers::Sweeper& sweeper, Options options,
+          EventHandler on_event);
+    ~Boxes();
+    Boxes(const Boxes&) = delete;
+    Boxes& operator=(const Boxes&) = delete;
+
+    // Takes a living box of a former keeper.
+    void adopt(Box box);
+
+    [[nodiscard]] Handed create(const wire::CreateBox& order);
+    [[nodiscard]] Handed attach(const std::string& id);
+    // `done` is called when no process of it is left.
+    void kill(const std::string& id, KillHandler done);
+    void set_frozen(const std::string& id, bool frozen);
+    void update(const std::string& id, const wire::BoxLimits& limits);
+    [[nodiscard]] Fd dial(const std::string& id, std::uint32_t port);
+    [[nodiscard]] std::vector<wire::BoxStats> stats(const std::vector<std::string>& ids);
+    [[nodiscard]] wire::BoxList list(const std::string& after) const;
+
+    [[nodiscard]] bool uses_template(std::string_view digest) const;
+    // Keeps warm jails of a template before anybody asks.
+    void warm_up(const std::string& digest);
+    // No more pool entries of it; `done` when those that were are gone.
+    void cool_down(const std::string& digest);
+
+    // Pool entries (and with `everything` the sandboxes too) are destroyed; `done` when nothing of them is
+    // left.
+    enum class Extent { pool_only, everything };
+    void close(Extent extent, std::function<void()> done);
+
+    [[nodiscard]] std::vector<std::string> ids(Stage stage) const;
+    [[nodiscard]] const std::map<std::string, Box>& all() const { return boxes_; }
+
+private:
+    Box& handed_out(const std::string& id);
+    Box& insert(Box box);
+    void destroy(Box& box);
+    void on_ended(const std::string& id);
+    void dismantle_later(std::string id, Millis delay);
+    void refill_later(Millis delay);
+    void refill();
+    void drop_surplus();
+    void finish_closing();
+    [[nodiscard]] Handed handed(const Box& box) const;
+    [[nodiscard]] wire::Box facts(const Box& box) const;
+    void on_oom_hint();
+    void on_victim(const OomVictim& victim);
+    void report_oom(const std::string& id);
+
+    Loop& loop_;
+    BoxFactory& factory_;
+    layers::Sweeper& sweeper_;
+    Options options_;
+    EventHandler on_event_;
+    WarmPool pool_;
+    CreateRate rate_;
+    cgroup::OomWatch oom_watch_;
+    OomLog oom_log_;
+    std::map<std::string, Box> boxes_;
+    std::map<std::string, std::vector<KillHandler>> killers_;  // of boxes that were told to end
+    std::map<std::string, Loop::TimerId> leftovers_;           // of dead boxes, by the timer of the next try
+    Loop::TimerId refill_timer_ = 0;
+    std::function<void()> closed_;
+};
+
+}  // namespace oyat::keeper

@@ -1,0 +1,224 @@
+#include "keeper/requests.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/id.hpp"
+#include "base/log.hpp"
+#include "base/throwing.hpp"
+#include "keeper/census.hpp"
+
+namespace oyat::keeper {
+namespace {
+
+wire::KeeperReply failure(const Error& error) {
+    wire::KeeperReply reply;
+    reply.code = static_cast<std::uint32_t>(error.code()) + 1;
+    reply.fault = static_cast<std::uint32_t>(error.fault()) + 1;
+    reply.message = error.message();
+    return reply;
+}
+
+const std::string& checked_id(const std::string& id) {
+    if (!is_sandbox_id(id)) throw Error{Errc::invalid_argument, "not a sandbox id"};
+    return id;
+}
+
+const std::string& checked_digest(const std::string& digest) {
+    if (!layers::is_digest(digest)) throw Error{Errc::invalid_argument, "not a template digest"};
+    return digest;
+}
+
+void check_name(const std::string& name) {
+    if (!name.empty() && !is_plain_name(name))
+        throw Error{Errc::invalid_argument, "names are [a-z0-9-]{1,40}"};
+}
+
+wire::TemplateInfo info_of(const layers::TemplateMeta& meta) {
+    return {.digest = meta.digest,
+            .name = meta.name,
+            .bytes = meta.bytes,
+            .files = meta.files,
+            .created_ms = meta.created_ms};
+}
+
+wire::KeeperReply reply_of(Result<layers::TemplateMeta> outcome) {
+    if (!outcome) return failure(outcome.error());
+    wire::KeeperReply reply;
+    reply.template_info = info_of(*outcome);
+    return reply;
+}
+
+}  // namespace
+
+void Requests::handle(ClientId client, const wire::KeeperRequest& request, std::vector<Fd> fds) {
+    const LateReply late = [this, client, id = request.id](wire::KeeperReply reply) {
+        reply.id = id;
+        rooms_.socket.reply(client, reply);
+    };
+    std::optional<Answer> answer;
+    try {
+        answer = carry_out(request, std::move(fds), late);
+    } catch (const Error& error) {
+        if (error.code() == Errc::internal) log::error("a request failed", {{"why", error.message()}});
+        answer = Answer{failure(error), {}};
+    }
+    if (!answer) return;
+    answer->reply.id = request.id;
+    rooms_.socket.reply(client, answer->reply, std::move(answer->fds));
+}
+
+std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
+                                                    const LateReply& late) {
+    Answer answer;
+    if (request.info) {
+        answer.reply.info = info();
+    } else if (request.create) {
+        checked_digest(request.create->template_digest);
+        check_name(request.create->owner_tag);
+        Boxes::Handed made = rooms_.boxes.create(*request.create);
+        answer.reply.created = std::move(made.message);
+        answer.fds = std::move(made.fds);
+    } else if (request.attach) {
+        Boxes::Handed again = rooms_.boxes.attach(checked_id(request.attach->id));
+        answer.reply.created = std::move(again.message);
+        answer.fds = std::move(again.fds);
+    } else if (request.list) {
+        answer.reply.boxes = rooms_.boxes.list(request.list->after);
+    } else if (request.kill) {
+        rooms_.boxes.kill(checked_id(request.kill->id), [late](const wire::BoxStats& last) {
+            wire::KeeperReply reply;
+            reply.stats.emplace().stats.push_back(last);
+            late(std::move(reply));
+        });
+        return std::nullopt;
+    } else if (request.freeze) {
+        rooms_.boxes.set_frozen(checked_id(request.freeze->id), request.freeze->frozen);
+    } else if (request.update) {
+        rooms_.boxes.update(checked_id(request.update->id), request.update->limits);
+    } else if (request.dial) {
+        answer.fds.push_back(rooms_.boxes.dial(checked_id(request.dial->id), request.dial->port));
+    } else if (request.stats) {
+        answer.reply.stats.emplace().stats = rooms_.boxes.stats(request.stats->ids);
+    } else if (request.open_audit) {
+        answer.fds.push_back(rooms_.audit.open(request.open_audit->name, request.open_audit->segment));
+    } else if (request.drop_audit) {
+        rooms_.audit.drop(request.drop_audit->name, request.drop_audit->segment);
+    } else if (request.list_templates) {
+        answer.reply.templates = list_templates();
+    } else if (request.import_template) {
+        import_template(*request.import_template, std::move(fds.at(0)), late);
+        return std::nullopt;
+    } else if (request.export_template) {
+        export_template(*request.export_template, std::move(fds.at(0)), late);
+        return std::nullopt;
+    } else if (request.remove_template) {
+        remove_template(*request.remove_template);
+    }
+    return answer;
+}
+
+// --- templates
+// ----------------------------------------------------------------------------------------------
+
+wire::TemplateList Requests::list_templates() const {
+    wire::TemplateList list;
+    for (const layers::TemplateMeta& meta : rooms_.templates.list()) list.templates.push_back(info_of(meta));
+    return list;
+}
+
+void Requests::import_template(const wire::ImportTemplate& order, Fd archive, const LateReply& late) {
+    check_name(order.name);
+    if (!order.digest.empty()) checked_digest(order.digest);
+    rooms_.work.require_room();
+    const auto tell = [this, name = order.name](const layers::Job::Progress& progress) {
+        rooms_.socket.event({.kind = wire::EventKind::template_progress,
+                             .id = name,
+                             .count = static_cast<std::uint32_t>(progress.files),
+                             .text = std::to_string(progress.bytes)});
+    };
+    rooms_.work.start(rooms_.templates.import(order.name, order.digest, std::move(archive)), tell,
+                      [late](Result<layers::TemplateMeta> outcome) { late(reply_of(std::move(outcome))); });
+}
+
+void Requests::export_template(const wire::ExportTemplate& order, Fd archive, const LateReply& late) {
+    rooms_.work.require_room();
+    rooms_.work.start(
+        rooms_.templates.export_to(checked_digest(order.digest), std::move(archive)),
+        [](const layers::Job::Progress&) {},
+        [late](Result<layers::TemplateMeta> outcome) { late(reply_of(std::move(outcome))); });
+}
+
+void Requests::remove_template(const wire::RemoveTemplate& order) {
+    if (rooms_.boxes.uses_template(checked_digest(order.digest))) {
+        throw Error{Errc::failed_precondition, "a sandbox made of this template is alive"};
+    }
+    rooms_.boxes.cool_down(order.digest);
+    rooms_.templates.remove(order.digest);
+}
+
+// --- what this server is
+// ------------------------------------------------------------------------------------
+
+std::vector<wire::LimitInfo> Requests::limits() const {
+    const wire::BoxLimits& normal = rooms_.limits.defaults;
+    const wire::BoxLimits& most = rooms_.limits.maximum;
+    struct Figures {
+        std::string_view name;
+        std::uint64_t normal, most;
+    };
+    const std::array figures{Figures{"memory", normal.memory_bytes, most.memory_bytes},
+                             Figures{"cpu", normal.cpu_millis, most.cpu_millis},
+                             Figures{"processes", normal.processes, most.processes},
+                             Figures{"io", normal.io_bytes_per_second, most.io_bytes_per_second}};
+    std::vector<wire::LimitInfo> all;
+    for (const cgroup::Mechanism& mechanism : rooms_.groups.mechanisms()) {
+        const auto* const found =
+            std::ranges::find(figures, std::string_view{mechanism.limit}, &Figures::name);
+        all.push_back({.name = mechanism.limit,
+                       .mechanism = mechanism.by,
+                       .hard = mechanism.hard,
+                       .default_value = found != figures.end() ? found->normal : 0,
+                       .maximum = found != figures.end() ? found->most : 0});
+    }
+    const layers::StoreFacts& store = rooms_.store.facts();
+    all.push_back({.name = "disk_bytes",
+                   .mechanism = store.disk_limit_by,
+                   .hard = store.bytes_hard,
+                   .default_value = normal.disk_bytes,
+                   .maximum = most.disk_bytes});
+    all.push_back({.name = "disk_inodes",
+                   .mechanism = store.inodes_hard ? store.disk_limit_by : store.inodes_by,
+                   .hard = store.inodes_hard,
+                   .default_value = normal.disk_inodes,
+                   .maximum = most.disk_inodes});
+    all.push_back({.name = "open_files",
+                   .mechanism = "RLIMIT_NOFILE of each process",
+                   .hard = true,
+                   .default_value = rooms_.limits.open_files,
+                   .maximum = rooms_.limits.open_files});
+    return all;
+}
+
+wire::KeeperInfo Requests::info() const {
+    const Census census = take_census(rooms_.boxes, rooms_.groups, rooms_.namespaces, rooms_.state_id);
+    return {.version = wire::kKeeperVersion,
+            .state_id = rooms_.state_id,
+            .kernel = rooms_.kernel,
+            .engines = {{.name = "jail",
+                         .available = true,
+                         .boundary = "shared-kernel",
+                         .capabilities = {"pause"},
+                         .version = rooms_.kernel},
+                        {.name = "gvisor", .boundary = "userspace-kernel", .reason = "not in this release"},
+                        {.name = "microvm", .boundary = "own-kernel", .reason = "not in this release"}},
+            .limits = limits(),
+            .probes = rooms_.probes,
+            .held = census.held,
+            .pooled = census.pooled,
+            .trash = static_cast<std::uint32_t>(rooms_.store.trash()),
+            .cgroup_mode = std::string{cgroup::to_string(rooms_.groups.mode())}};
+}
+
+}  // namespace oyat::keeper

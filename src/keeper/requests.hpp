@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgroup/parent.hpp"
+#include "keeper/audit_files.hpp"
+#include "keeper/boxes.hpp"
+#include "keeper/control_socket.hpp"
+#include "keeper/limit_policy.hpp"
+#include "keeper/template_work.hpp"
+#include "layers/store.hpp"
+#include "layers/templates.hpp"
+#include "netns/netns_pool.hpp"
+
+namespace oyat::keeper {
+
+// Carries out what oyatd asks, one method an order, and turns failures into replies. Checks that every string
+// is an id, a digest or a plain name before anybody else sees it.
+class Requests {
+public:
+    struct Rooms {
+        Boxes& boxes;
+        layers::Templates& templates;
+        layers::Store& store;
+        const cgroup::Parent& groups;
+        const netns::NetnsPool& namespaces;
+        const AuditFiles& audit;
+        TemplateWork& work;
+        const LimitPolicy& limits;
+        ControlSocket& socket;
+        std::vector<std::string> probes;
+        std::string state_id;
+        std::string kernel;
+    };
+
+    explicit Requests(Rooms rooms) : rooms_{std::move(rooms)} {}
+
+    void handle(ClientId client, const wire::KeeperRequest& request, std::vector<Fd> fds);
+
+private:
+    struct Answer {
+        wire::KeeperReply reply;
+        std::vector<Fd> fds;
+    };
+    using LateReply = std::function<void(wire::KeeperReply)>;
+
+    // The answer, or nothing when it comes later through `late`.
+    [[nodiscard]] std::optional<Answer> carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
+                                                  const LateReply& late);
+    void import_template(const wire::ImportTemplate& order, Fd archive, const LateReply& late);
+    void export_template(const wire::ExportTemplate& order, Fd archive, const LateReply& late);
+    void remove_template(const wire::RemoveTemplate& order);
+    [[nodiscard]] wire::TemplateList list_templates() const;
+    [[nodiscard]] wire::KeeperInfo info() const;
+    [[nodiscard]] std::vector<wire::LimitInfo> limits() const;
+
+    Rooms rooms_;
+};
+
+}  // namespace oyat::keeper

@@ -1,0 +1,77 @@
+#include "keeper/state_dir.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/id.hpp"
+#include "base/throwing.hpp"
+
+namespace oyat::keeper {
+namespace {
+
+constexpr std::size_t kIdLength = 6;
+constexpr int kLockTries = 50;
+constexpr int kLockWaitMs = 100;
+
+std::string read_line(const std::string& path) {
+    const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    std::array<char, 64> text{};
+    const ssize_t n = file ? ::read(file.get(), text.data(), text.size()) : -1;
+    if (n <= 0) return {};
+    const std::string line{text.data(), static_cast<std::size_t>(n)};
+    return line.substr(0, line.find('\n'));
+}
+
+bool is_state_id(const std::string& text) {
+    return text.size() == kIdLength &&
+           text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
+}
+
+// A keeper that was killed a moment ago may have a child that still holds the lock.
+void take_lock(int lock) {
+    for (int left = kLockTries; ::flock(lock, LOCK_EX | LOCK_NB) != 0; --left) {
+        if (left == 0)
+            throw Error{Errc::failed_precondition, Fault::oyat_operator, "another keeper runs on this state"};
+        ::poll(nullptr, 0, kLockWaitMs);
+    }
+}
+
+}  // namespace
+
+StateDir::StateDir(const std::string& state) : path_{state + "/keeper"} {
+    in("state directory", [&] {
+        if (::mkdir(state.c_str(), 0755) != 0 && errno != EEXIST) throw errno_error(errno, "make " + state);
+        if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) throw errno_error(errno, "make " + path_);
+        sys(::chown(path_.c_str(), 0, 0), "own " + path_);
+        sys(::chmod(path_.c_str(), 0700), "close " + path_);
+        lock_.reset(sys(::open(path("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open the lock"));
+        take_lock(lock_.get());
+        id_ = read_line(path("id"));
+        if (is_state_id(id_)) return;
+        id_ = new_sandbox_id().substr(1, kIdLength);
+        const std::string draft = path("id.new");
+        const Fd file{
+            sys(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "write the id")};
+        sys(::write(file.get(), id_.data(), id_.size()), "write the id");
+        sys(::fsync(file.get()), "sync the id");
+        sys(::rename(draft.c_str(), path("id").c_str()), "keep the id");
+    });
+}
+
+std::string boot_id() {
+    return read_line("/proc/sys/kernel/random/boot_id");
+}
+
+std::string kernel_release() {
+    utsname name{};
+    ::uname(&name);
+    return name.release;
+}
+
+}  // namespace oyat::keeper
