@@ -25,8 +25,8 @@ struct ResponseHead {
     std::optional<std::uint64_t> content_length;
 };
 
-// One request at a time on one connection, kept alive between requests. Used by the command line and by tests;
-// the port proxy has its own (proxy.hpp).
+// One request at a time on one connection, kept alive between requests. Used by the command line and by
+// tests; the port proxy has its own (proxy.hpp).
 class ClientConnection {
 public:
     explicit ClientConnection(std::unique_ptr<Stream> stream);

@@ -17,14 +17,14 @@ namespace oyat::http {
 // The head of a request as it came, checked: one Host, no smuggling (threats C-05), target at most 16 KiB,
 // all fields at most 64 KiB.
 struct RequestHead {
-    std::string method;   // upper case as sent
-    std::string target;   // "/files?path=%2Fa": as sent, origin form
-    std::string path;     // the part before '?', still percent-encoded
-    std::string query;    // the part after '?', without it
-    std::string host;     // Host without port, lower case; "" for HTTP/1.0 without one
-    int host_port = 0;    // 0 when Host has none
+    std::string method;  // upper case as sent
+    std::string target;  // "/files?path=%2Fa": as sent, origin form
+    std::string path;    // the part before '?', still percent-encoded
+    std::string query;   // the part after '?', without it
+    std::string host;    // Host without port, lower case; "" for HTTP/1.0 without one
+    int host_port = 0;   // 0 when Host has none
     Fields fields;
-    std::string peer;     // address of the client, without port
+    std::string peer;  // address of the client, without port
     bool tls = false;
     std::optional<std::uint64_t> content_length;
     bool has_body = false;
@@ -32,7 +32,8 @@ struct RequestHead {
 };
 
 // One request and its answer. The handler reads the body if it wants it and answers exactly once, either by
-// respond() or by start(), write()... and finish(). What it does not read is drained or the connection closed.
+// respond() or by start(), write()... and finish(). What it does not read is drained or the connection
+// closed.
 class Exchange {
 public:
     virtual ~Exchange() = default;
@@ -40,8 +41,8 @@ public:
     [[nodiscard]] virtual const RequestHead& request() const = 0;
     [[nodiscard]] virtual Executor executor() const = 0;
 
-    // The next bytes of the body, de-chunked; 0 at its end. Sends "100 Continue" first when the client waits for it.
-    // Throws Error{deadline} after 30 s without a byte, Error{unavailable} when the client is gone.
+    // The next bytes of the body, de-chunked; 0 at its end. Sends "100 Continue" first when the client waits
+    // for it. Throws Error{deadline} after 30 s without a byte, Error{unavailable} when the client is gone.
     virtual Task<std::size_t> read_body(std::span<char> into) = 0;
     // The whole body; throws Error{invalid_argument} when it is over `limit` bytes.
     virtual Task<std::string> read_whole_body(std::size_t limit) = 0;
@@ -58,12 +59,13 @@ public:
     virtual void abort() = 0;
     [[nodiscard]] virtual bool started() const = 0;
 
-    // Completes (returns) when the client has closed or reset its connection while the answer is being produced; to
-    // be raced against the work, and cancelled with it. Only valid once the body has been read to its end.
+    // Completes (returns) when the client has closed or reset its connection while the answer is being
+    // produced; to be raced against the work, and cancelled with it. Only valid once the body has been read
+    // to its end.
     virtual Task<> client_gone() = 0;
 
-    // Gives the connection away after `head_bytes` (a complete response head, or nothing) have been written: for
-    // upgrades. Bytes that were already read beyond the request come first from the stream.
+    // Gives the connection away after `head_bytes` (a complete response head, or nothing) have been written:
+    // for upgrades. Bytes that were already read beyond the request come first from the stream.
     virtual Task<std::unique_ptr<Stream>> take_over(std::string head_bytes) = 0;
 };
 

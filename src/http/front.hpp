@@ -10,7 +10,8 @@ public:
     virtual ~Front() = default;
     // Looks at the head only, and asks nobody.
     [[nodiscard]] virtual bool handles(const RequestHead& request) const = 0;
-    // Answers the request. Errors are turned into the protocol's own shape here; what escapes becomes a plain 500.
+    // Answers the request. Errors are turned into the protocol's own shape here; what escapes becomes a plain
+    // 500.
     virtual Task<> handle(Exchange& exchange) = 0;
 };
 

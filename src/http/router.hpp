@@ -14,8 +14,9 @@ namespace oyat::http {
 using PathValues = std::map<std::string, std::string>;
 using RouteHandler = std::function<Task<>(Exchange&, const PathValues&)>;
 
-// Method and path pattern to handler: "/v2/sandboxes/{id}/connect". A value is one whole segment, percent-decoded;
-// one that decodes to something with '/', NUL or invalid escapes matches no route unless the pattern says {name*}.
+// Method and path pattern to handler: "/v2/sandboxes/{id}/connect". A value is one whole segment,
+// percent-decoded; one that decodes to something with '/', NUL or invalid escapes matches no route unless the
+// pattern says {name*}.
 class Router {
 public:
     void add(std::string method, std::string pattern, RouteHandler handler);

@@ -14,16 +14,18 @@ using Handler = std::function<Task<>(Exchange&)>;
 
 struct ServerOptions {
     std::size_t max_head_bytes = 64 * 1024;
-    std::chrono::seconds head_timeout{10};    // from the first byte of a head to its end
-    std::chrono::seconds idle_timeout{310};   // a kept-alive connection without a request (the Python SDK keeps 300 s)
+    std::chrono::seconds head_timeout{10};  // from the first byte of a head to its end
+    std::chrono::seconds idle_timeout{
+        310};  // a kept-alive connection without a request (the Python SDK keeps 300 s)
     std::chrono::seconds body_timeout{30};    // between two bytes of a body
+    std::chrono::seconds write_timeout{600};  // for one write: a reader may pause, but not hold us for ever
     std::size_t max_connections = 16'384;
     std::size_t max_connections_per_peer = 16'384;
 };
 
-// HTTP/1.1 server on any number of listeners of one loop. Requests that are malformed are answered 400 and the
-// connection closed; an Error thrown by the handler before start() becomes a plain 500, after start() an abort.
-// Over TLS, ALPN offers only http/1.1.
+// HTTP/1.1 server on any number of listeners of one loop. Requests that are malformed are answered 400 and
+// the connection closed; an Error thrown by the handler before start() becomes a plain 500, after start() an
+// abort. Over TLS, ALPN offers only http/1.1.
 class Server {
 public:
     Server(Executor executor, Handler handler, ServerOptions options = {});
@@ -33,11 +35,12 @@ public:
 
     // Binds and listens. Port 0 takes a free one; returns the port. Throws Error when it can't.
     std::uint16_t listen(const std::string& address, std::uint16_t port);
-    std::uint16_t listen_tls(const std::string& address, std::uint16_t port, const std::string& certificate_pem,
-                             const std::string& key_pem);
+    std::uint16_t listen_tls(const std::string& address, std::uint16_t port,
+                             const std::string& certificate_pem, const std::string& key_pem);
     void listen_unix(const std::string& path, unsigned mode);
 
-    // Stops accepting, lets running exchanges end for `grace`, then cuts them. To be awaited before destruction.
+    // Stops accepting, lets running exchanges end for `grace`, then cuts them. To be awaited before
+    // destruction.
     Task<> close(std::chrono::milliseconds grace);
 
     [[nodiscard]] std::size_t connections() const;

@@ -12,7 +12,8 @@ namespace oyat::http {
 
 // Percent-decoding of one path segment or query value; '+' stays. Refuses bad escapes.
 [[nodiscard]] Result<std::string> percent_decode(std::string_view text);
-[[nodiscard]] std::string percent_encode(std::string_view text);  // all but unreserved characters (RFC 3986, 2.3)
+[[nodiscard]] std::string percent_encode(
+    std::string_view text);  // all but unreserved characters (RFC 3986, 2.3)
 
 // "a=1&b=x%20y": decoded pairs in order; '+' means blank here (WHATWG form encoding).
 class Query {

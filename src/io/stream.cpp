@@ -66,6 +66,10 @@ public:
         }
     }
 
+    void shutdown_read() override {
+        if (socket_.get() >= 0) ::shutdown(socket_.get(), SHUT_RD);
+    }
+
     void shutdown_write() override {
         if (socket_.get() >= 0) ::shutdown(socket_.get(), SHUT_WR);
     }

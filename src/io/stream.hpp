@@ -22,6 +22,9 @@ public:
     // Several pieces as if they were one, in one system call where the stream can. The pieces and the array
     // that holds them outlive the call.
     virtual Task<> write_parts(std::span<const std::string_view> parts);
+    // No more reading: what waits for bytes, now or later, gets the end of the stream. For time limits after
+    // which there is still something to say.
+    virtual void shutdown_read() { close(); }
     // No more writing; the other side sees the end after what was written.
     virtual void shutdown_write() = 0;
     // Ends both directions at once; pending reads and writes fail.

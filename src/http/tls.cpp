@@ -1,0 +1,290 @@
+#include "http/tls.hpp"
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/defer.hpp"
+#include "base/error.hpp"
+#include "io/condition.hpp"
+
+namespace oyat::http {
+namespace {
+
+constexpr std::size_t kRecordRead = 16 * 1024 + 512;  // one whole record and its header
+constexpr std::size_t kFlushAt = 128 * 1024;
+
+// In ALPN's form: length, name.
+constexpr std::array<unsigned char, 9> kHttp11 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+
+struct Deleter {
+    void operator()(SSL* ssl) const noexcept { ::SSL_free(ssl); }
+    void operator()(BIO* bio) const noexcept { ::BIO_free(bio); }
+    void operator()(BIO_METHOD* method) const noexcept { ::BIO_meth_free(method); }
+    void operator()(X509* certificate) const noexcept { ::X509_free(certificate); }
+    void operator()(EVP_PKEY* key) const noexcept { ::EVP_PKEY_free(key); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Deleter>;
+
+// OpenSSL keeps its reasons in a queue of the thread; what stands first is what happened.
+Error tls_error(Errc code, std::string_view what) {
+    std::array<char, 256> reason{};
+    const unsigned long number = ::ERR_get_error();
+    ::ERR_error_string_n(number, reason.data(), reason.size());
+    ::ERR_clear_error();
+    return Error{code, std::string{what} + ": " + (number != 0 ? reason.data() : "connection ended")};
+}
+
+Owned<BIO> reading(const std::string& pem) {
+    return Owned<BIO>{::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
+}
+
+int choose_http11(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
+                  unsigned offered_length, void*) {
+    unsigned char* found = nullptr;
+    if (::SSL_select_next_proto(&found, length, kHttp11.data(), kHttp11.size(), offered, offered_length) !=
+        OPENSSL_NPN_NEGOTIATED) {
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    }
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+SSL_CTX* new_context(const SSL_METHOD* method) {
+    SSL_CTX* context = ::SSL_CTX_new(method);
+    if (context == nullptr) throw tls_error(Errc::internal, "TLS");
+    ::SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+    ::SSL_CTX_set_options(context,
+                          SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    // An idle connection keeps no record buffers.
+    ::SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+    return context;
+}
+
+// TLS over any stream. OpenSSL never touches a socket: it takes bytes that came from `input_` and leaves
+// bytes to be sent in `output_`.
+class TlsStream final : public Stream {
+public:
+    TlsStream(TlsContext& context, std::unique_ptr<Stream> stream)
+        : stream_{std::move(stream)}, ssl_{::SSL_new(context.native())} {
+        static const Owned<BIO_METHOD> kMethod = make_method();
+        BIO* bio = ::BIO_new(kMethod.get());
+        if (!ssl_ || bio == nullptr) throw tls_error(Errc::exhausted, "TLS");
+        ::BIO_set_data(bio, this);
+        ::BIO_set_init(bio, 1);
+        ::SSL_set_bio(ssl_.get(), bio, bio);
+    }
+
+    [[nodiscard]] SSL* ssl() const { return ssl_.get(); }
+
+    Task<> handshake() {
+        for (;;) {
+            ::ERR_clear_error();
+            const int result = ::SSL_do_handshake(ssl_.get());
+            const int reason = ::SSL_get_error(ssl_.get(), result);
+            Error failure = result != 1 && reason != SSL_ERROR_WANT_READ
+                                ? tls_error(Errc::unavailable, "TLS handshake")
+                                : Error{Errc::unavailable, "TLS handshake: connection ended"};
+            co_await flush();  // also the alert that tells the peer why
+            if (result == 1) co_return;
+            if (reason != SSL_ERROR_WANT_READ || !co_await fill()) throw Error{std::move(failure)};
+        }
+    }
+
+    Task<std::size_t> read_some(std::span<char> into) override {
+        for (;;) {
+            ::ERR_clear_error();
+            std::size_t got = 0;
+            const int result = ::SSL_read_ex(ssl_.get(), into.data(), into.size(), &got);
+            if (result == 1) co_return got;
+            switch (::SSL_get_error(ssl_.get(), result)) {
+                case SSL_ERROR_WANT_READ: break;
+                case SSL_ERROR_ZERO_RETURN: co_return 0;
+                default: throw tls_error(Errc::unavailable, "TLS read");
+            }
+            co_await flush();  // the answer to a key update
+            if (!co_await fill()) co_return 0;
+        }
+    }
+
+    Task<> write_all(std::string_view bytes) override {
+        while (!bytes.empty()) {
+            ::ERR_clear_error();
+            std::size_t taken = 0;
+            if (::SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &taken) != 1) {
+                throw tls_error(Errc::unavailable, "TLS write");
+            }
+            bytes.remove_prefix(taken);
+            if (bytes.empty() || output_.size() >= kFlushAt) co_await flush();
+        }
+    }
+
+    Task<> write_parts(std::span<const std::string_view> parts) override {
+        // Small pieces share a record: a head and a few bytes of body must not become two packets.
+        std::string joined;
+        for (const std::string_view part : parts) {
+            if (joined.size() + part.size() <= kRecordRead) {
+                joined.append(part);
+                continue;
+            }
+            co_await write_all(joined);
+            joined.clear();
+            co_await write_all(part);
+        }
+        co_await write_all(joined);
+    }
+
+    void shutdown_read() override { stream_->shutdown_read(); }
+
+    void shutdown_write() override {
+        ::SSL_shutdown(ssl_.get());
+        // The peer's farewell is a courtesy: sent if there is room for it now.
+        if (!flushing_ && stream_->native_fd() >= 0) {
+            (void)::send(stream_->native_fd(), output_.data(), output_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        }
+        output_.clear();
+        stream_->shutdown_write();
+    }
+
+    void close() override { stream_->close(); }
+
+private:
+    static Owned<BIO_METHOD> make_method() {
+        Owned<BIO_METHOD> method{::BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "stream")};
+        ::BIO_meth_set_read(method.get(), [](BIO* bio, char* into, int size) {
+            return static_cast<TlsStream*>(::BIO_get_data(bio))->take_input(bio, into, size);
+        });
+        ::BIO_meth_set_write(method.get(), [](BIO* bio, const char* bytes, int size) {
+            static_cast<TlsStream*>(::BIO_get_data(bio))
+                ->output_.append(bytes, static_cast<std::size_t>(size));
+            return size;
+        });
+        ::BIO_meth_set_ctrl(method.get(), [](BIO*, int command, long, void*) -> long {
+            return command == BIO_CTRL_FLUSH ? 1 : 0;
+        });
+        return method;
+    }
+
+    int take_input(BIO* bio, char* into, int size) {
+        ::BIO_clear_retry_flags(bio);
+        const std::size_t count = std::min(input_size_ - input_begin_, static_cast<std::size_t>(size));
+        if (count == 0) {
+            ::BIO_set_retry_read(bio);
+            return -1;
+        }
+        std::memcpy(into, input_.get() + input_begin_, count);
+        input_begin_ += count;
+        return static_cast<int>(count);
+    }
+
+    // Reads from the stream into input_, which OpenSSL has used up. False at the end of the stream.
+    Task<bool> fill() {
+        if (!input_) input_ = std::make_unique_for_overwrite<char[]>(kRecordRead);
+        input_begin_ = input_size_ = 0;
+        input_size_ = co_await stream_->read_some({input_.get(), kRecordRead});
+        co_return input_size_ > 0;
+    }
+
+    // The reader may have something to send too; what was encrypted first is sent first.
+    Task<> flush() {
+        while (flushing_) co_await flushed_.wait();
+        if (output_.empty()) co_return;
+        flushing_ = true;
+        const Defer done{[this] {
+            flushing_ = false;
+            flushed_.notify_one();
+        }};
+        const std::string now = std::exchange(output_, {});
+        co_await stream_->write_all(now);
+    }
+
+    std::unique_ptr<Stream> stream_;
+    Owned<SSL> ssl_;
+    std::unique_ptr<char[]> input_;
+    std::size_t input_begin_ = 0;
+    std::size_t input_size_ = 0;
+    std::string output_;
+    bool flushing_ = false;
+    Condition flushed_;
+};
+
+bool is_ip(const std::string& host) {
+    in6_addr unused{};
+    return ::inet_pton(AF_INET, host.c_str(), &unused) == 1 ||
+           ::inet_pton(AF_INET6, host.c_str(), &unused) == 1;
+}
+
+}  // namespace
+
+void TlsContext::Free::operator()(ssl_ctx_st* context) const noexcept {
+    ::SSL_CTX_free(context);
+}
+
+TlsContext TlsContext::server(const std::string& certificate_pem, const std::string& key_pem) {
+    TlsContext context{new_context(::TLS_server_method())};
+    const auto require = [](bool fine, std::string_view what) {
+        if (!fine) throw tls_error(Errc::invalid_argument, what);
+    };
+    const Owned<BIO> certificates = reading(certificate_pem);
+    const Owned<X509> certificate{::PEM_read_bio_X509(certificates.get(), nullptr, nullptr, nullptr)};
+    require(certificate && ::SSL_CTX_use_certificate(context.native(), certificate.get()) == 1,
+            "TLS certificate");
+    while (Owned<X509> next{::PEM_read_bio_X509(certificates.get(), nullptr, nullptr, nullptr)}) {
+        require(::SSL_CTX_add1_chain_cert(context.native(), next.get()) == 1, "TLS certificate chain");
+    }
+    ::ERR_clear_error();  // the end of the chain counts as an error there
+    const Owned<EVP_PKEY> key{::PEM_read_bio_PrivateKey(reading(key_pem).get(), nullptr, nullptr, nullptr)};
+    require(key && ::SSL_CTX_use_PrivateKey(context.native(), key.get()) == 1, "TLS key");
+    require(::SSL_CTX_check_private_key(context.native()) == 1, "TLS key and certificate");
+    ::SSL_CTX_set_alpn_select_cb(context.native(), choose_http11, nullptr);
+    return context;
+}
+
+TlsContext TlsContext::client(const std::string& authorities_pem) {
+    TlsContext context{new_context(::TLS_client_method())};
+    ::SSL_CTX_set_verify(context.native(), SSL_VERIFY_PEER, nullptr);
+    ::SSL_CTX_set_alpn_protos(context.native(), kHttp11.data(), kHttp11.size());
+    if (authorities_pem.empty()) {
+        ::SSL_CTX_set_default_verify_paths(context.native());
+        return context;
+    }
+    X509_STORE* store = ::SSL_CTX_get_cert_store(context.native());
+    const Owned<BIO> certificates = reading(authorities_pem);
+    while (Owned<X509> next{::PEM_read_bio_X509(certificates.get(), nullptr, nullptr, nullptr)}) {
+        if (::X509_STORE_add_cert(store, next.get()) != 1)
+            throw tls_error(Errc::invalid_argument, "TLS authorities");
+    }
+    ::ERR_clear_error();
+    return context;
+}
+
+Task<std::unique_ptr<Stream>> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream) {
+    auto tls = std::make_unique<TlsStream>(context, std::move(stream));
+    ::SSL_set_accept_state(tls->ssl());
+    co_await tls->handshake();
+    co_return tls;
+}
+
+Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,
+                                          std::string host) {
+    auto tls = std::make_unique<TlsStream>(context, std::move(stream));
+    ::SSL_set_connect_state(tls->ssl());
+    if (is_ip(host)) {
+        ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(tls->ssl()), host.c_str());
+    } else {
+        ::SSL_set_tlsext_host_name(tls->ssl(), host.c_str());
+        ::SSL_set1_host(tls->ssl(), host.c_str());
+    }
+    co_await tls->handshake();
+    co_return tls;
+}
+
+}  // namespace oyat::http
