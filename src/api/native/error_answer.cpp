@@ -1,0 +1,67 @@
+#include "api/native/error_answer.hpp"
+
+#include "base/json_escape.hpp"
+
+namespace oyat::native {
+
+int status_of(const Error& error) noexcept {
+    switch (error.code()) {
+        case Errc::invalid_argument: return 400;
+        case Errc::not_found: return 404;
+        case Errc::already_exists: return 409;
+        case Errc::failed_precondition: return 409;
+        case Errc::exhausted: return 429;
+        case Errc::denied: return 403;
+        case Errc::unavailable: return 503;
+        case Errc::deadline: return 504;
+        case Errc::canceled: return 503;
+        case Errc::unimplemented: return 501;
+        case Errc::internal: return 500;
+    }
+    return 500;
+}
+
+std::string_view hint_of(const Error& error) noexcept {
+    switch (error.fault()) {
+        case Fault::engine: return "see the log of oyat-keeper, and 'oyat status'";
+        case Fault::image: return "'oyat template ls' shows which templates this machine has";
+        case Fault::limit: return "'oyat info' shows the limits in force; the operator's file raises them";
+        case Fault::agent: return "the sandbox may be damaged from inside; kill it and create another";
+        case Fault::network:
+        case Fault::upstream: return "'oyat logs' shows what the sandbox tried to reach";
+        case Fault::oyat_operator: return "the operator's file is /etc/oyat/oyat.toml";
+        default: break;
+    }
+    switch (error.code()) {
+        case Errc::not_found: return "'oyat ls --all' shows the sandboxes of the last day";
+        case Errc::denied: return "'oyat key ls' shows what each key may do";
+        case Errc::failed_precondition: return "'oyat ls' shows the state of each sandbox";
+        case Errc::unavailable: return "try again in some seconds";
+        default: return "";
+    }
+}
+
+std::string error_json(const Error& error) {
+    std::string body = "{\"error\":{\"code\":\"";
+    body += to_string(error.code());
+    body += "\",\"message\":";
+    append_json_string(body, error.message());
+    body += ",\"fault\":\"";
+    body += to_string(error.fault());
+    body += "\",\"event\":";
+    if (error.event().empty()) {
+        body += "null";
+    } else {
+        append_json_string(body, error.event());
+    }
+    body += ",\"hint\":";
+    if (const std::string_view hint = hint_of(error); hint.empty()) {
+        body += "null";
+    } else {
+        append_json_string(body, hint);
+    }
+    body += "}}\n";
+    return body;
+}
+
+}  // namespace oyat::native

@@ -1,0 +1,142 @@
+#include "api/native/front.hpp"
+
+#include <optional>
+
+#include "api/native/error_answer.hpp"
+#include "base/log.hpp"
+#include "base/throwing.hpp"
+
+namespace oyat::native {
+namespace {
+
+constexpr std::size_t kMaxClient = 128;
+constexpr std::size_t kMaxSentence = 1024;
+
+// Who did not say who he is, as opposed to who may not.
+constexpr int kUnauthorized = 401;
+
+std::string key_in(const http::Fields& fields) {
+    if (fields.count("X-API-Key") + fields.count("Authorization") != 1) return {};
+    if (fields.has("X-API-Key")) return std::string{fields.get("X-API-Key")};
+    constexpr std::string_view kBearer = "Bearer ";  // what Prometheus can send
+    const std::string_view given = fields.get("Authorization");
+    return std::string{given.starts_with(kBearer) ? given.substr(kBearer.size()) : std::string_view{}};
+}
+
+std::string_view name_of(core::Scope scope) {
+    switch (scope) {
+        case core::Scope::run: return "run";
+        case core::Scope::read: return "read";
+        case core::Scope::debug: return "debug";
+        case core::Scope::admin: return "admin";
+    }
+    return "";
+}
+
+}  // namespace
+
+NativeFront::NativeFront(Services services) : services_{std::move(services)} {
+    for (const auto& table : {server_routes(), sandbox_routes(), process_routes(), file_routes(),
+                              event_routes(), key_routes(), template_routes()}) {
+        for (const Route& route : table) {
+            router_.add(std::string{route.method}, std::string{route.pattern},
+                        [this, &route](http::Exchange& exchange, const http::PathValues& values) {
+                            return enter(route, exchange, values);
+                        });
+        }
+    }
+}
+
+bool NativeFront::handles(const http::RequestHead& request) const {
+    return request.path.starts_with("/v1/") || request.path == "/metrics" || request.path == "/health";
+}
+
+Task<> NativeFront::handle(http::Exchange& exchange) {
+    const http::RequestHead& head = exchange.request();
+    const http::Router::Match match = router_.find(head.method, head.path);
+    if (match.handler != nullptr) {
+        co_await (*match.handler)(exchange, match.values);
+        co_return;
+    }
+    const Error error{Errc::not_found,
+                      match.path_known ? "this path has no such method" : "there is no such call"};
+    co_await exchange.respond(match.path_known ? 405 : 404, {{"Content-Type", "application/json"}},
+                              error_json(error));
+}
+
+Task<> NativeFront::enter(const Route& route, http::Exchange& exchange, const http::PathValues& values) {
+    core::Principal who;
+    std::optional<Error> problem;
+    try {
+        if (route.scope) {
+            Result<core::Principal> known = authenticate(exchange.request());
+            if (!known) {
+                const int status = known.error().code() == Errc::exhausted ? 429 : kUnauthorized;
+                co_await exchange.respond(status, {{"Content-Type", "application/json"}},
+                                          error_json(known.error()));
+                co_return;
+            }
+            who = *std::move(known);
+            if (!who.may(*route.scope)) {
+                throw Error{Errc::denied,
+                            "this key lacks the scope '" + std::string{name_of(*route.scope)} + "'"};
+            }
+        }
+        Call call{services_, exchange, values, or_throw(http::Query::parse(exchange.request().query)), who};
+        co_await route.handler(call);
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        problem = error;
+    }
+    if (problem) co_await refuse_call(route, exchange, who, *std::move(problem));
+}
+
+Result<core::Principal> NativeFront::authenticate(const http::RequestHead& head) {
+    Result<core::Principal> known = services_.keys.authenticate(key_in(head.fields), head.peer);
+    if (known) {
+        known->client = std::string{head.fields.get("User-Agent").substr(0, kMaxClient)};
+        known->protocol = "native";
+    } else if (known.error().code() == Errc::denied) {
+        core::Event event;
+        event.type = "auth.failed";
+        event.fault = known.error().fault();
+        event.fields = {{"peer", head.peer}, {"reason", known.error().message()}};
+        return std::unexpected{std::move(known).error().recorded_as(emit(std::move(event)))};
+    }
+    return known;
+}
+
+// The answer to the client matters more than its record, which may be what is broken.
+std::string NativeFront::emit(core::Event event) {
+    try {
+        return services_.events.emit(std::move(event));
+    } catch (const Error& error) {
+        log::warn("a refusal could not be recorded", {{"what", error.message()}});
+        return {};
+    }
+}
+
+Task<> NativeFront::refuse_call(const Route& route, http::Exchange& exchange, const core::Principal& who,
+                                Error error) {
+    const int status = status_of(error);
+    if (error.event().empty()) {
+        core::Event event;
+        event.type = "request.refused";
+        event.tenant = who.tenant;
+        event.fault = error.fault();
+        event.fields = {{"route", route.pattern},
+                        {"status", status},
+                        {"sentence", error.message().substr(0, kMaxSentence)},
+                        {"key", who.key_id},
+                        {"client", who.client},
+                        {"protocol", who.protocol}};
+        error = std::move(error).recorded_as(emit(std::move(event)));
+    }
+    if (exchange.started()) {
+        exchange.abort();
+        co_return;
+    }
+    co_await exchange.respond(status, {{"Content-Type", "application/json"}}, error_json(error));
+}
+
+}  // namespace oyat::native

@@ -1,0 +1,131 @@
+#include <boost/json/array.hpp>
+#include <csignal>
+
+#include "api/native/body.hpp"
+#include "api/native/call.hpp"
+#include "api/native/command_stream.hpp"
+#include "api/native/tunnel.hpp"
+#include "core/json_text.hpp"
+
+// Commands and ports of a sandbox.
+namespace oyat::native {
+namespace {
+
+using core::Scope;
+
+constexpr std::uint64_t kMaxWall = 30ull * 24 * 3600 * 1000;
+constexpr std::uint64_t kMaxCells = 4096;
+constexpr int kHighestSignal = 64;
+
+core::RunRequest run_request(Body& body) {
+    core::RunRequest request;
+    request.argv = body.texts("argv");
+    if (request.argv.empty())
+        throw Error{Errc::invalid_argument, "argv is missing: the program and its arguments"};
+    request.env = body.map("env");
+    request.cwd = body.text("cwd").value_or("");
+    request.user = body.text("user").value_or("");
+    request.stdin_open = body.flag("stdin").value_or(false);
+    request.tag = body.text("tag").value_or("");
+    if (const auto wall = body.number("timeout_ms", kMaxWall)) request.wall = Millis{*wall};
+    if (auto pty = body.object("pty")) {
+        core::TermSize size;
+        size.cols = static_cast<std::uint32_t>(pty->number("cols", kMaxCells).value_or(size.cols));
+        size.rows = static_cast<std::uint32_t>(pty->number("rows", kMaxCells).value_or(size.rows));
+        pty->done();
+        request.pty = size;
+    }
+    body.done();
+    return request;
+}
+
+Task<> exec(Call& call) {
+    Body body = co_await Body::read(call.exchange);
+    core::RunRequest request = run_request(body);
+    if (!call.exchange.request().wants_upgrade) {
+        throw Error{Errc::invalid_argument,
+                    "this call needs 'Connection: Upgrade' and 'Upgrade: oyat-command'"};
+    }
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    const std::shared_ptr<core::Process> process =
+        co_await sandbox->processes().start(std::move(request), call.who);
+    const std::unique_ptr<core::Subscription> output = process->subscribe();
+    const std::unique_ptr<Stream> stream = co_await call.upgrade(std::string{kCommandProtocol});
+    co_await serve_command(*stream, *process, *output);
+}
+
+std::shared_ptr<core::Process> find_process(Call& call, core::Sandbox& sandbox) {
+    const std::string& text = call.values.at("pid");
+    const bool is_number =
+        !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == text.npos;
+    auto process =
+        is_number ? sandbox.processes().find(static_cast<std::uint32_t>(std::stoul(text))) : nullptr;
+    if (process == nullptr)
+        throw Error{Errc::not_found, "no command with this pid was started through the API"};
+    return process;
+}
+
+Task<> attach(Call& call) {
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    const std::shared_ptr<core::Process> process = find_process(call, *sandbox);
+    const std::unique_ptr<core::Subscription> output = process->subscribe();
+    const std::unique_ptr<Stream> stream = co_await call.upgrade(std::string{kCommandProtocol});
+    co_await serve_command(*stream, *process, *output);
+}
+
+Task<> processes(Call& call) {
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    boost::json::array all;
+    for (const auto& process : sandbox->processes().alive()) {
+        const core::RunRequest& request = process->request();
+        all.push_back({{"pid", process->pid()},
+                       {"argv", core::json_texts(request.argv)},
+                       {"cwd", core::json_text(request.cwd)},
+                       {"user", core::json_text(request.user)},
+                       {"tag", core::json_text(request.tag)},
+                       {"pty", request.pty.has_value()},
+                       {"started", to_rfc3339(process->started())}});
+    }
+    co_await call.answer(200, boost::json::object{{"processes", std::move(all)}});
+}
+
+Task<> signal(Call& call) {
+    Body body = co_await Body::read(call.exchange);
+    const auto number = body.number("signal", kHighestSignal);
+    body.done();
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    co_await find_process(call, *sandbox)->signal(static_cast<int>(number.value_or(SIGTERM)));
+    co_await call.answer_empty();
+}
+
+// Raw bytes to and from a port inside, also one that is bound to 127.0.0.1 only.
+Task<> port(Call& call) {
+    const std::string& text = call.values.at("port");
+    const bool is_number =
+        !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == text.npos;
+    const unsigned long number = is_number ? std::stoul(text) : 0;
+    if (number == 0 || number > 65'535)
+        throw Error{Errc::invalid_argument, "a port is a number from 1 to 65535"};
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    co_await call.exchange.read_whole_body(0);
+    Fd socket = co_await sandbox->dial(static_cast<std::uint16_t>(number));
+    const std::unique_ptr<Stream> inside = make_stream(call.exchange.executor(), std::move(socket));
+    const std::unique_ptr<Stream> client = co_await call.upgrade("oyat-port");
+    co_await tunnel(*client, *inside, *sandbox);
+}
+
+constexpr Route kRoutes[] = {
+    {"POST", "/v1/sandboxes/{id}/exec", Scope::run, exec},
+    {"GET", "/v1/sandboxes/{id}/processes", Scope::read, processes},
+    {"POST", "/v1/sandboxes/{id}/processes/{pid}/attach", Scope::debug, attach},
+    {"POST", "/v1/sandboxes/{id}/processes/{pid}/signal", Scope::run, signal},
+    {"POST", "/v1/sandboxes/{id}/ports/{port}", Scope::run, port},
+};
+
+}  // namespace
+
+std::span<const Route> process_routes() {
+    return kRoutes;
+}
+
+}  // namespace oyat::native

@@ -1,0 +1,83 @@
+#include "api/native/sandbox_json.hpp"
+
+#include <boost/json/value.hpp>
+
+#include "base/clock.hpp"
+#include "core/json_text.hpp"
+
+namespace oyat::native {
+namespace {
+
+boost::json::value time_json(WallTime time) {
+    if (time == WallTime{}) return nullptr;
+    return boost::json::value{to_rfc3339(time)};
+}
+
+boost::json::object limits_json(const core::Limits& limits) {
+    return {{"memory_bytes", limits.memory_bytes}, {"cpu_millis", limits.cpu_millis},
+            {"processes", limits.processes},       {"disk_bytes", limits.disk_bytes},
+            {"disk_inodes", limits.disk_inodes},   {"io_bytes_per_second", limits.io_bytes_per_second},
+            {"open_files", limits.open_files}};
+}
+
+}  // namespace
+
+boost::json::object sandbox_json(const core::SandboxRecord& record) {
+    boost::json::object phases;
+    for (const core::Phase& phase : record.phases) phases[phase.name] = phase.micros;
+    boost::json::object shown{{"id", record.id},
+                              {"state", core::to_string(record.state)},
+                              {"template", record.template_name},
+                              {"template_digest", record.template_digest},
+                              {"engine", record.engine},
+                              {"boundary", record.boundary},
+                              {"kernel", record.kernel},
+                              {"limits", limits_json(record.limits)},
+                              {"disk_limit_by", record.disk_limit_by},
+                              {"internet", record.internet},
+                              {"metadata", core::json_texts(record.metadata)},
+                              {"env_names", core::json_names(record.env)},
+                              {"created", time_json(record.created)},
+                              {"started", time_json(record.started)},
+                              {"end_at", time_json(record.end_at)},
+                              {"timeout_ms", record.timeout.count()},
+                              {"on_timeout", record.on_timeout == core::OnTimeout::pause ? "pause" : "kill"},
+                              {"auto_resume", record.auto_resume},
+                              {"phases_us", std::move(phases)},
+                              {"key", record.key_id},
+                              {"client", core::json_text(record.client)},
+                              {"protocol", record.protocol},
+                              {"event", record.created_event}};
+    if (record.state == core::SandboxState::ended) {
+        shown["ended_by"] = core::to_string(record.ended_by);
+        shown["ended_detail"] = core::json_text(record.ended_detail);
+        shown["ended_at"] = time_json(record.ended_at);
+    }
+    return shown;
+}
+
+boost::json::object usage_json(const core::BoxUsage& usage) {
+    return {{"memory_now", usage.memory_now},
+            {"memory_peak", usage.memory_peak},
+            {"memory_cache", usage.memory_cache},
+            {"memory_limit", usage.memory_limit},
+            {"cpu_us", usage.cpu_us},
+            {"throttled_us", usage.throttled_us},
+            {"processes", usage.processes},
+            {"processes_denied", usage.processes_denied},
+            {"oom_kills", usage.oom_kills},
+            {"disk_used", usage.disk_used},
+            {"disk_limit", usage.disk_limit},
+            {"inodes_used", usage.inodes_used},
+            {"inodes_limit", usage.inodes_limit}};
+}
+
+boost::json::object template_json(const core::TemplateFacts& facts) {
+    return {{"name", facts.name},
+            {"digest", facts.digest},
+            {"bytes", facts.bytes},
+            {"files", facts.files},
+            {"created", time_json(facts.created)}};
+}
+
+}  // namespace oyat::native

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "auth/keys.hpp"
+#include "base/clock.hpp"
+#include "core/event.hpp"
+#include "core/keeper.hpp"
+#include "core/sandbox.hpp"
+#include "core/templates.hpp"
+
+namespace oyat::native {
+
+struct Settings {
+    std::string version;
+    std::filesystem::path spool;  // directory for uploads of templates, which may be larger than memory
+    // The tenant whose admins run the server: they may make keys for others and see all events.
+    std::string operator_tenant = "default";
+    std::function<std::string()> metrics;                  // Prometheus text
+    std::function<std::vector<std::string>()> all_routes;  // of every front, "METHOD /pattern"
+};
+
+// The parts of the house that this front translates for. All outlive it.
+struct Services {
+    core::Sandboxes& sandboxes;
+    core::Keeper& keeper;
+    core::Templates& templates;
+    core::EventBus& events;
+    auth::Keys& keys;
+    const Clock& clock;
+    Settings settings;
+};
+
+}  // namespace oyat::native
