@@ -84,10 +84,9 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
                      .limits = limits,
                      .created_ms = now_ms()};
     return in("box " + record.id, [&] {
-        std::vector<Fd> layers = rooms_.templates.layers(template_digest);
-        Fd operators = rooms_.operator_layers.layer_for(template_digest, layers.back().get());
-        std::vector<int> lowers;
-        if (operators) lowers.push_back(operators.get());
+        const std::vector<Fd> layers = rooms_.templates.layers(template_digest);
+        const Fd operators = rooms_.operator_layers.layer_for(template_digest, layers.back().get());
+        std::vector<int> lowers{operators.get()};
         for (const Fd& layer : layers) lowers.push_back(layer.get());
 
         rooms_.records.write(record);
@@ -115,7 +114,7 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
                                                        .listener = door.get(),
                                                        .group = &group,
                                                        .open_files = rooms_.open_files,
-                                                       .extra_hosts = {}});
+                                                       .extra_hosts = rooms_.operator_layers.hosts()});
         Defer end_process{[&] {
             jail::kill_process(process);
             jail::wait_for_end(process);
