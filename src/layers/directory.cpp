@@ -68,12 +68,14 @@ void replace_file(int dir, const std::string& name, const std::string& text) {
 
 namespace {
 
-// A removal that was cut short may have left some of these names.
+// Its new name, or none when another remover has taken it. A removal that was cut short may have left some
+// names.
 std::string move_aside(int dir, const std::string& name, int inner, const std::string& entry,
                        unsigned& count) {
     for (;;) {
         std::string aside = name + "~" + std::to_string(++count);
         if (::renameat2(inner, entry.c_str(), dir, aside.c_str(), RENAME_NOREPLACE) == 0) return aside;
+        if (errno == ENOENT) return {};
         if (errno != EEXIST) throw errno_error(errno, "rename within " + name);
     }
 }
@@ -85,26 +87,32 @@ void empty_into(int dir, const std::string& name, int inner, std::vector<std::st
                 unsigned& count) {
     for (const std::string& entry : names_in(inner)) {
         if (::unlinkat(inner, entry.c_str(), 0) == 0) continue;
+        if (errno == ENOENT) continue;
         if (errno != EISDIR && errno != EPERM) throw errno_error(errno, "remove from " + name);
         if (::unlinkat(inner, entry.c_str(), AT_REMOVEDIR) == 0 || errno != ENOTEMPTY) continue;
-        more.push_back(move_aside(dir, name, inner, entry, count));
+        const std::string aside = move_aside(dir, name, inner, entry, count);
+        if (!aside.empty()) more.push_back(aside);
     }
 }
 
 }  // namespace
 
 void remove_tree(int dir, const std::string& name) {
-    if (::unlinkat(dir, name.c_str(), 0) == 0 || errno == ENOENT) return;
+    if (::unlinkat(dir, name.c_str(), 0) == 0) return;
     std::vector<std::string> more{name};
     unsigned count = 0;
     while (!more.empty()) {
         const std::string next = std::move(more.back());
         more.pop_back();
         {
-            const Fd inner = open_directory(dir, next);
+            const Fd inner{::openat(dir, next.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+            if (!inner && errno == ENOENT) continue;  // another remover was faster
+            sys(inner.get(), "open " + next);
             empty_into(dir, name, inner.get(), more, count);
         }
-        sys(::unlinkat(dir, next.c_str(), AT_REMOVEDIR), "remove " + next);
+        if (::unlinkat(dir, next.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
+            throw errno_error(errno, "remove " + next);
+        }
     }
 }
 

@@ -1,34 +1,24 @@
 #include "layers/sweeper.hpp"
 
-#include <fcntl.h>
-#include <linux/close_range.h>
-#include <linux/ioprio.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "layers/low_priority.hpp"
 
 namespace oyat::layers {
 namespace {
 
-// Fd numbers of the child: standard streams, then the trash and nothing else. What the keeper closes is
-// closed.
-constexpr int kTrash = 3;
-
 [[noreturn]] void sweep(const Store& store) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // the next keeper starts its own
-    ::dup2(store.trash_directory(), kTrash);
-    ::syscall(SYS_close_range, kTrash + 1, ~0U, 0);
-    ::setpriority(PRIO_PROCESS, 0, 19);
-    ::syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+    const int trash = become_low_priority_with(store.trash_directory());
     try {
-        store.remove_discarded(kTrash);
+        store.remove_discarded(trash);
         ::_exit(0);
     } catch (const Error& e) {
         log::error("removing discarded boxes failed", {{"error", e.what()}});

@@ -45,6 +45,8 @@ public:
     void remove(std::string_view digest);
 
 private:
+    TemplateMeta keep(const std::string& arrival, const TemplateMeta& meta);
+
     std::string dir_;
     Fd fd_;
 };
