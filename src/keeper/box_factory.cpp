@@ -38,6 +38,17 @@ std::uint64_t new_generation() {
     return std::stoull(random_hex(7), nullptr, 16) | 1;
 }
 
+// A system call that was refused to us is nobody's policy and no client's mistake.
+template <class Body>
+auto making(const std::string& what, Body&& body) {
+    try {
+        return in(what, std::forward<Body>(body));
+    } catch (Error& error) {
+        if (error.fault() == Fault::limit) throw;
+        throw std::move(error).because(Fault::engine);
+    }
+}
+
 jail::Facts facts_of(const BoxRecord& record, const wire::BoxStats& stats, std::uint32_t cpus) {
     return {.memory_bytes = record.limits.memory_bytes,
             .memory_now = stats.memory_now,
@@ -83,8 +94,8 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
                      .template_digest = template_digest,
                      .limits = limits,
                      .created_ms = now_ms()};
-    return in("box " + record.id, [&] {
-        const std::vector<Fd> layers = rooms_.templates.layers(template_digest);
+    const std::vector<Fd> layers = rooms_.templates.layers(template_digest);
+    return making("box " + record.id, [&] {
         const Fd operators = rooms_.operator_layers.layer_for(template_digest, layers.back().get());
         std::vector<int> lowers{operators.get()};
         for (const Fd& layer : layers) lowers.push_back(layer.get());
@@ -144,7 +155,7 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
 }
 
 void BoxFactory::hand_out(Box& box, const wire::BoxLimits& limits, const std::string& owner_tag) {
-    in("box " + box.record.id, [&] {
+    making("box " + box.record.id, [&] {
         enforce(box, limits);
         jail::pin(box.process.pid, cpus_.next(limits.cpu_millis));
         BoxRecord record = box.record;
