@@ -14,8 +14,8 @@
 #include "base/fd.hpp"
 #include "io/task.hpp"
 
-// What core asks of the program inside a sandbox. Everything that comes back is a claim of the agent: bounded by
-// `keeperlink`, but never to be believed over what the host saw.
+// What core asks of the program inside a sandbox. Everything that comes back is a claim of the agent: bounded
+// by `keeperlink`, but never to be believed over what the host saw.
 namespace oyat::core {
 
 struct TermSize {
@@ -87,16 +87,17 @@ struct AgentProcessInfo {
     WallTime started{};
 };
 
-// One started or joined process. next() acknowledges what it gave before: bytes that were never acknowledged are
-// given again after a restart.
+// One started or joined process. next() acknowledges what it gave before: bytes that were never acknowledged
+// are given again after a restart.
 class AgentProcess {
 public:
     virtual ~AgentProcess() = default;  // detaches; the process goes on
     [[nodiscard]] virtual std::uint32_t pid() const = 0;
     [[nodiscard]] virtual WallTime started() const = 0;
-    [[nodiscard]] virtual std::uint64_t dropped_before() const = 0;  // attach: bytes lost while nobody listened
-    // Output, then one ExitReport (more output may follow it), then nothing. Throws Error{unavailable} when the
-    // channel broke; the process may still be alive and can be attached again.
+    [[nodiscard]] virtual std::uint64_t dropped_before()
+        const = 0;  // attach: bytes lost while nobody listened
+    // Output, then one ExitReport (more output may follow it), then nothing. Throws Error{unavailable} when
+    // the channel broke; the process may still be alive and can be attached again.
     virtual Task<std::optional<std::variant<Output, ExitReport>>> next() = 0;
     virtual Task<> write_input(std::string bytes) = 0;  // waits while the program does not read
     virtual Task<> close_input() = 0;
@@ -158,11 +159,13 @@ public:
     virtual Task<> resize(std::uint32_t pid, TermSize size) = 0;
 
     virtual Task<FileEntry> stat(std::string path, std::string user) = 0;
-    virtual Task<std::unique_ptr<DirListing>> list(std::string path, std::string user, std::uint32_t depth) = 0;
+    virtual Task<std::unique_ptr<DirListing>> list(std::string path, std::string user,
+                                                   std::uint32_t depth) = 0;
     virtual Task<FileEntry> make_dir(std::string path, std::string user, std::uint32_t mode) = 0;
     virtual Task<FileEntry> move(std::string source, std::string destination, std::string user) = 0;
     virtual Task<> remove(std::string path, std::string user, bool must_exist) = 0;
-    virtual Task<FileEntry> compose(std::vector<std::string> sources, std::string destination, std::string user) = 0;
+    virtual Task<FileEntry> compose(std::vector<std::string> sources, std::string destination,
+                                    std::string user) = 0;
     virtual Task<std::unique_ptr<FileSource>> read(std::string path, std::string user, std::uint64_t offset,
                                                    std::uint64_t length) = 0;
     virtual Task<std::unique_ptr<FileSink>> write(std::string path, std::string user,

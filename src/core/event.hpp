@@ -19,8 +19,9 @@ namespace oyat::core {
 enum class Witness { host, proxy, api, agent };
 [[nodiscard]] std::string_view to_string(Witness witness) noexcept;
 
-// One thing that happened. `type` is a dotted word of docs/internals/events.md: sandbox.created, command.requested,
-// command.started, command.exited, command.record, file.written, connect.denied, dns.query, limit.hit, ...
+// One thing that happened. `type` is a dotted word of docs/internals/events.md: sandbox.created,
+// command.requested, command.started, command.exited, command.record, file.written, connect.denied,
+// dns.query, limit.hit, ...
 struct Event {
     std::string type;
     std::string sandbox;  // "" for events of the server itself
@@ -36,19 +37,22 @@ struct Event {
     std::int64_t mono_ns = 0;
 };
 
-// The record. append() returns when the line is in the page cache: it is written before the effect it describes.
-// Throws Error{unavailable} when it cannot be written (the caller then refuses what it was about to do).
+// The record. append() returns when the line is in the page cache: it is written before the effect it
+// describes. Throws Error{unavailable} when it cannot be written (the caller then refuses what it was about
+// to do).
 class AuditLog {
 public:
     virtual ~AuditLog() = default;
     virtual void append(const Event& event) = 0;
 
-    // Readies a sandbox's own log. Awaited (EventBus::prepare) when its box exists and before its first program can
-    // start; events that come earlier go to the server's log. Throws Error{unavailable} when there can be no log.
+    // Readies a sandbox's own log. Awaited (EventBus::prepare) when its box exists and before its first
+    // program can start; events that come earlier go to the server's log. Throws Error{unavailable} when
+    // there can be no log.
     virtual Task<> prepare([[maybe_unused]] std::string sandbox) { co_return; }
 };
 
-// A bounded view of the events as they come. A follower that is too slow loses the oldest; `lost` counts them.
+// A bounded view of the events as they come. A follower that is too slow loses the oldest; `lost` counts
+// them.
 class EventFollower {
 public:
     virtual ~EventFollower() = default;
@@ -69,7 +73,8 @@ public:
     EventBus(const Clock& clock, AuditLog& log);
     ~EventBus();
 
-    // Stamps the event, writes it to the record, shows it to the listeners. Returns its id. Throws what the record throws.
+    // Stamps the event, writes it to the record, shows it to the listeners. Returns its id. Throws what the
+    // record throws.
     std::string emit(Event event);
     Task<> prepare(std::string sandbox);  // AuditLog::prepare
 
@@ -77,7 +82,8 @@ public:
     void listen(std::function<void(const Event&)> listener);
     [[nodiscard]] std::unique_ptr<EventFollower> follow(Executor executor, EventFilter filter);
     // The latest events that match, oldest first, at most `limit` of the last 10,000.
-    [[nodiscard]] std::vector<std::shared_ptr<const Event>> recent(const EventFilter& filter, std::size_t limit) const;
+    [[nodiscard]] std::vector<std::shared_ptr<const Event>> recent(const EventFilter& filter,
+                                                                   std::size_t limit) const;
     void close();  // ends all followers
 
 private:

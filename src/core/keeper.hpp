@@ -37,9 +37,9 @@ struct BoxFacts {
 
 // The descriptors that oyatd works with; all belong to the sandbox's own namespaces.
 struct BoxHandles {
-    Fd agent;     // connected stream to the agent
-    Fd pidfd;     // of pid 1
-    Fd tcp;       // listener of the transparent proxy
+    Fd agent;  // connected stream to the agent
+    Fd pidfd;  // of pid 1
+    Fd tcp;    // listener of the transparent proxy
     Fd dns_udp;
     Fd dns_tcp;
 };
@@ -127,7 +127,8 @@ public:
     virtual Task<BoxUsage> kill(std::string id) = 0;  // not_found when it is gone already
     virtual Task<> set_frozen(std::string id, bool frozen) = 0;
     virtual Task<std::vector<BoxUsage>> usage(std::vector<std::string> ids) = 0;
-    virtual Task<Fd> dial(std::string id, std::uint16_t port) = 0;  // Error{unavailable, Fault::command}: nothing listens
+    virtual Task<Fd> dial(std::string id,
+                          std::uint16_t port) = 0;  // Error{unavailable, Fault::command}: nothing listens
     virtual Task<Fd> open_audit(std::string name, std::uint32_t segment) = 0;
     virtual Task<> drop_audit(std::string name, std::uint32_t segment) = 0;
 

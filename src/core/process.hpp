@@ -14,7 +14,8 @@ namespace oyat::core {
 struct RunRequest {
     std::vector<std::string> argv;
     std::map<std::string, std::string> env;
-    std::map<std::string, std::string> forced_env;  // set by the front end; a client's env may not override it
+    std::map<std::string, std::string>
+        forced_env;  // set by the front end; a client's env may not override it
     std::string cwd;
     std::string user;
     std::optional<TermSize> pty;
@@ -37,13 +38,13 @@ struct ProcessEnd {
 // What a subscriber sees. Keep-alives are made by the front ends.
 using ProcessEvent = std::variant<Output, ProcessEnd>;
 
-// One client's view of a process. Output comes from the moment of subscribing; the first subscription after a restart of
-// oyatd first gets what nobody had acknowledged.
+// One client's view of a process. Output comes from the moment of subscribing; the first subscription after a
+// restart of oyatd first gets what nobody had acknowledged.
 class Subscription {
 public:
     virtual ~Subscription() = default;
-    // The next event; after ProcessEnd nothing. Throws Error{unavailable} when the sandbox was paused, killed or ended,
-    // Error{exhausted} when this subscriber was too slow beside a faster one.
+    // The next event; after ProcessEnd nothing. Throws Error{unavailable} when the sandbox was paused, killed
+    // or ended, Error{exhausted} when this subscriber was too slow beside a faster one.
     virtual Task<std::optional<ProcessEvent>> next() = 0;
 };
 
@@ -56,10 +57,11 @@ public:
     [[nodiscard]] virtual std::optional<ProcessEnd> end() const = 0;
 
     [[nodiscard]] virtual std::unique_ptr<Subscription> subscribe() = 0;
-    virtual Task<> write_input(std::string bytes) = 0;  // failed_precondition: no input was opened, or it is closed
-    virtual Task<> close_input() = 0;                   // twice is fine
+    virtual Task<> write_input(
+        std::string bytes) = 0;        // failed_precondition: no input was opened, or it is closed
+    virtual Task<> close_input() = 0;  // twice is fine
     virtual Task<> resize(TermSize size) = 0;
-    virtual Task<> signal(int signal) = 0;              // the whole tree for SIGKILL and SIGTERM
+    virtual Task<> signal(int signal) = 0;  // the whole tree for SIGKILL and SIGTERM
 };
 
 // The processes of one sandbox that were started through any API. An ended one stays for 30 s.

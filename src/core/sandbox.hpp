@@ -10,8 +10,8 @@
 
 namespace oyat::core {
 
-// One sandbox, looked at by several requests while it may be ending: hence shared_ptr, held by the registry and by
-// running requests. All calls happen on its loop.
+// One sandbox, looked at by several requests while it may be ending: hence shared_ptr, held by the registry
+// and by running requests. All calls happen on its loop.
 class Sandbox {
 public:
     virtual ~Sandbox() = default;
@@ -44,7 +44,7 @@ struct CreateRequest {
 
 struct ListFilter {
     std::string tenant;
-    std::vector<SandboxState> states;  // empty: all that are not ended
+    std::vector<SandboxState> states;             // empty: all that are not ended
     std::map<std::string, std::string> metadata;  // all must match
     std::string template_ref;
 };
@@ -64,12 +64,14 @@ public:
 
     virtual Task<std::shared_ptr<Sandbox>> create(CreateRequest request, Principal who) = 0;
     // Running, paused or changing. Throws not_found.
-    [[nodiscard]] virtual std::shared_ptr<Sandbox> find(const std::string& id, const std::string& tenant) const = 0;
+    [[nodiscard]] virtual std::shared_ptr<Sandbox> find(const std::string& id,
+                                                        const std::string& tenant) const = 0;
     // By id alone, for doors that prove themselves with a sandbox's own token. Null: none.
     [[nodiscard]] virtual std::shared_ptr<Sandbox> find_any(const std::string& id) const = 0;
     [[nodiscard]] virtual std::vector<std::shared_ptr<Sandbox>> list(const ListFilter& filter) const = 0;
     // The record of one that ended within the last day.
-    [[nodiscard]] virtual std::optional<SandboxRecord> ended(const std::string& id, const std::string& tenant) const = 0;
+    [[nodiscard]] virtual std::optional<SandboxRecord> ended(const std::string& id,
+                                                             const std::string& tenant) const = 0;
 
     virtual Task<> kill(std::string id, Principal who, EndedBy reason) = 0;
     virtual Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) = 0;
@@ -78,7 +80,8 @@ public:
     virtual Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) = 0;
 
     // Samples about every 5 s, the last hour.
-    [[nodiscard]] virtual std::vector<UsageSample> samples(const std::string& id, const std::string& tenant) const = 0;
+    [[nodiscard]] virtual std::vector<UsageSample> samples(const std::string& id,
+                                                           const std::string& tenant) const = 0;
 };
 
 }  // namespace oyat::core

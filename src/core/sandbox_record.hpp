@@ -21,12 +21,12 @@ enum class EndedBy { none, timeout, idle, killed, oom, crash, limit, policy, ser
 [[nodiscard]] std::string_view to_string(SandboxState state) noexcept;
 [[nodiscard]] std::string_view to_string(EndedBy reason) noexcept;
 
-// Everything about a sandbox that must survive a restart. Stored as JSON (to_json/from_json); tokens are stored too,
-// since old handles of clients stay valid.
+// Everything about a sandbox that must survive a restart. Stored as JSON (to_json/from_json); tokens are
+// stored too, since old handles of clients stay valid.
 struct SandboxRecord {
     std::string id;
     std::string tenant;
-    std::string template_name;    // as asked for, resolved to the digest once
+    std::string template_name;  // as asked for, resolved to the digest once
     std::string template_digest;
     std::string engine;
     std::string boundary;
@@ -40,14 +40,14 @@ struct SandboxRecord {
     OnTimeout on_timeout = OnTimeout::kill;
     bool auto_resume = false;
     bool secure = true;
-    std::string access_token;   // for the agent's door of protocols that have one
+    std::string access_token;  // for the agent's door of protocols that have one
     WallTime created{};
-    WallTime started{};         // of the present run
+    WallTime started{};  // of the present run
     WallTime end_at{};
-    Millis timeout{0};          // as last asked for
+    Millis timeout{0};  // as last asked for
     SandboxState state = SandboxState::creating;
     EndedBy ended_by = EndedBy::none;
-    std::string ended_detail;   // "process node (pid 212) was killed: memory limit 2 GiB"
+    std::string ended_detail;  // "process node (pid 212) was killed: memory limit 2 GiB"
     WallTime ended_at{};
     std::string key_id, client, protocol;  // who asked
     std::vector<Phase> phases;

@@ -8,8 +8,8 @@
 namespace oyat::core {
 
 struct KeyRecord {
-    std::string id;       // "key_<8 hex>"
-    std::string hash;     // SHA-256 of the key, hex
+    std::string id;    // "key_<8 hex>"
+    std::string hash;  // SHA-256 of the key, hex
     std::string name;
     std::string tenant;
     std::uint8_t scopes = 0;
@@ -17,8 +17,8 @@ struct KeyRecord {
     bool revoked = false;
 };
 
-// What must survive. save() returns when the record is committed (it survives kill -9 of any process). One writer thread
-// with group commit; never on the exec path.
+// What must survive. save() returns when the record is committed (it survives kill -9 of any process). One
+// writer thread with group commit; never on the exec path.
 class Store {
 public:
     virtual ~Store() = default;

@@ -8,7 +8,8 @@
 
 namespace oyat::core {
 
-// Names and digests of the templates on this machine. A name is resolved to a digest once, and the digest recorded.
+// Names and digests of the templates on this machine. A name is resolved to a digest once, and the digest
+// recorded.
 class Templates {
 public:
     explicit Templates(Keeper& keeper) : keeper_{keeper} {}
