@@ -1,0 +1,112 @@
+#include "api/e2b/control_plane.hpp"
+
+#include "api/e2b/error_answer.hpp"
+#include "api/e2b/refusal_record.hpp"
+#include "base/log.hpp"
+#include "io/cancel.hpp"
+
+namespace oyat::e2b {
+namespace {
+
+// The key of a request: in its own header, or as the older clients send it.
+std::string key_of(const http::Fields& fields) {
+    if (const std::string_view key = fields.get("X-API-KEY"); !key.empty()) return std::string{key};
+    constexpr std::string_view kBearer = "Bearer ";
+    const std::string_view authorization = fields.get("Authorization");
+    return authorization.starts_with(kBearer) ? std::string{authorization.substr(kBearer.size())}
+                                              : std::string{};
+}
+
+bool may(const core::Principal& who, Need need) {
+    switch (need) {
+        case Need::nothing: return true;
+        case Need::look: return who.may(core::Scope::read) || who.may(core::Scope::run);
+        case Need::run: return who.may(core::Scope::run);
+    }
+    return false;
+}
+
+Result<core::Principal> authenticate(Services& services, const http::RequestHead& head) {
+    const std::string key = key_of(head.fields);
+    if (key.empty()) return refuse(Errc::denied, "no API key: send it in the header X-API-KEY");
+    Result<core::Principal> who = services.keys.authenticate(key, head.peer);
+    if (!who) return who;
+    complete_principal(*who, head);
+    return who;
+}
+
+Reply unauthenticated(Services& services, const http::RequestHead& head, const Error& error) {
+    const std::string event = record_failed_login(services, head, error);
+    const Error shown = Error{error}.recorded_as(event);
+    const int status = error.code() == Errc::denied ? 401 : control_status(error);
+    return {status, control_error_body(status, shown), {{"Content-Type", "application/json"}}};
+}
+
+}  // namespace
+
+ControlPlane::ControlPlane(Services& services) : services_{services} {
+    for (const std::span<const Endpoint> table :
+         {lifecycle_endpoints(), listing_endpoints(), measurement_endpoints(), template_endpoints(),
+          later_endpoints()}) {
+        for (const Endpoint& endpoint : table) {
+            router_.add(std::string{endpoint.method}, std::string{endpoint.pattern},
+                        [this, &endpoint](http::Exchange& exchange, const http::PathValues& values) {
+                            return serve(exchange, endpoint, values);
+                        });
+        }
+    }
+}
+
+bool ControlPlane::knows(std::string_view path) const {
+    const http::Router::Match match = router_.find("GET", path);
+    return match.handler != nullptr || match.path_known;
+}
+
+Task<> ControlPlane::handle(http::Exchange& exchange) {
+    const http::RequestHead& head = exchange.request();
+    const http::Router::Match match = router_.find(head.method, head.path);
+    if (match.handler != nullptr) {
+        co_await (*match.handler)(exchange, match.values);
+    } else if (match.path_known) {
+        co_await exchange.respond(
+            405, {{"Content-Type", "application/json"}},
+            control_error_body(405, Error{Errc::invalid_argument, "method not allowed here"}));
+    } else {
+        co_await answer_control_error(exchange, Error{Errc::not_found, "no such path"});
+    }
+}
+
+Task<> ControlPlane::serve(http::Exchange& exchange, const Endpoint& endpoint,
+                           const http::PathValues& values) {
+    Reply reply = co_await answer(exchange, endpoint, values);
+    co_await exchange.respond(reply.status, std::move(reply.fields), std::move(reply.body));
+}
+
+Task<Reply> ControlPlane::answer(http::Exchange& exchange, const Endpoint& endpoint,
+                                 const http::PathValues& values) {
+    core::Principal who;
+    if (endpoint.need != Need::nothing) {
+        Result<core::Principal> known = authenticate(services_, exchange.request());
+        if (!known) co_return unauthenticated(services_, exchange.request(), known.error());
+        who = *std::move(known);
+    }
+    ControlCall call{services_, exchange, values, who};
+    std::optional<Error> failure;
+    try {
+        if (!may(who, endpoint.need))
+            throw Error{Errc::denied, "this API key may not do that: it lacks the scope"};
+        co_return co_await endpoint.function(call);
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        failure = error;
+    } catch (const std::exception& error) {
+        if (is_canceled(std::current_exception())) throw;
+        log::error("control call failed", {{"route", endpoint.pattern}, {"what", error.what()}});
+        failure = Error{Errc::internal, "internal error"};
+    }
+    const int status = control_status(*failure);
+    failure = record_refusal(services_, who, endpoint.pattern, status, *std::move(failure));
+    co_return Reply{status, control_error_body(status, *failure), {{"Content-Type", "application/json"}}};
+}
+
+}  // namespace oyat::e2b

@@ -1,0 +1,112 @@
+#include "api/e2b/create_request.hpp"
+#include "api/e2b/endpoint.hpp"
+#include "api/e2b/sandbox_view.hpp"
+#include "base/throwing.hpp"
+#include "rpc/message.hpp"
+
+namespace oyat::e2b {
+namespace {
+
+namespace json = boost::json;
+using std::chrono::seconds;
+
+Reply connection(ControlCall& call, int status, const core::SandboxRecord& record) {
+    return Reply::json(status, connection_view(record, call.services.settings));
+}
+
+Task<Reply> create(ControlCall& call, CreateForm form) {
+    const json::object body = co_await call.object();
+    core::CreateRequest request = or_throw(read_create_request(body, form, call.services.settings));
+    const std::shared_ptr<core::Sandbox> sandbox =
+        co_await call.services.sandboxes.create(std::move(request), call.who);
+    co_return connection(call, 201, sandbox->record());
+}
+
+Task<Reply> create_v1(ControlCall& call) {
+    return create(call, CreateForm::v1);
+}
+Task<Reply> create_v2(ControlCall& call) {
+    return create(call, CreateForm::v2);
+}
+
+// `memory: false` asks for a cold start from disk alone.
+void refuse_without_memory(const json::object& body) {
+    if (!rpc::Message{body}.boolean("memory", true)) {
+        throw Error{Errc::unimplemented,
+                    "'memory': false is not available in this release: a pause keeps processes"};
+    }
+}
+
+Task<Reply> connect(ControlCall& call, seconds missing_timeout) {
+    const std::string id = call.sandbox_id();
+    const json::object body = co_await call.object();
+    const Millis timeout = or_throw(read_timeout(body, "timeout", missing_timeout, call.services.settings));
+    refuse_without_memory(body);
+    const bool was_paused = co_await call.services.sandboxes.connect(id, timeout, call.who);
+    co_return connection(call, was_paused ? 201 : 200,
+                         call.services.sandboxes.find(id, call.who.tenant)->record());
+}
+
+Task<Reply> connect_default(ControlCall& call) {
+    return connect(call, seconds{300});
+}
+
+Task<Reply> resume(ControlCall& call) {
+    const std::string id = call.sandbox_id();
+    if (call.services.sandboxes.find(id, call.who.tenant)->record().state == core::SandboxState::running) {
+        throw Error{Errc::failed_precondition, "sandbox " + id + " is running already"};
+    }
+    Reply reply = co_await connect(call, seconds{15});
+    reply.status = 201;
+    co_return reply;
+}
+
+Task<Reply> pause(ControlCall& call) {
+    const std::string id = call.sandbox_id();
+    refuse_without_memory(co_await call.object());
+    co_await call.services.sandboxes.pause(id, call.who);
+    co_return Reply::empty(204);
+}
+
+Task<Reply> set_timeout(ControlCall& call) {
+    const std::string id = call.sandbox_id();
+    const json::object body = co_await call.object();
+    if (!rpc::Message{body}.has("timeout")) throw Error{Errc::invalid_argument, "'timeout' is missing"};
+    const Millis timeout = or_throw(read_timeout(body, "timeout", seconds{0}, call.services.settings));
+    co_await call.services.sandboxes.set_timeout(id, timeout, core::TimeoutMode::replace, call.who);
+    co_return Reply::empty(204);
+}
+
+Task<Reply> refresh(ControlCall& call) {
+    const std::string id = call.sandbox_id();
+    const json::object body = co_await call.object();
+    const Millis longer = or_throw(read_timeout(body, "duration", seconds{15}, call.services.settings));
+    if (longer > std::chrono::hours{1}) throw Error{Errc::invalid_argument, "'duration' is more than 3600"};
+    co_await call.services.sandboxes.set_timeout(id, longer, core::TimeoutMode::extend_only, call.who);
+    co_return Reply::empty(204);
+}
+
+Task<Reply> kill(ControlCall& call) {
+    co_await call.services.sandboxes.kill(call.sandbox_id(), call.who, core::EndedBy::killed);
+    co_return Reply::empty(204);
+}
+
+constexpr Endpoint kEndpoints[] = {
+    {"POST", "/v2/sandboxes", Need::run, create_v2},
+    {"POST", "/sandboxes", Need::run, create_v1},
+    {"POST", "/v2/sandboxes/{id}/connect", Need::run, connect_default},
+    {"POST", "/sandboxes/{id}/connect", Need::run, connect_default},
+    {"POST", "/sandboxes/{id}/resume", Need::run, resume},
+    {"POST", "/sandboxes/{id}/pause", Need::run, pause},
+    {"POST", "/sandboxes/{id}/timeout", Need::run, set_timeout},
+    {"POST", "/sandboxes/{id}/refreshes", Need::run, refresh},
+    {"DELETE", "/sandboxes/{id}", Need::run, kill},
+};
+
+}  // namespace
+
+std::span<const Endpoint> lifecycle_endpoints() {
+    return kEndpoints;
+}
+
+}  // namespace oyat::e2b

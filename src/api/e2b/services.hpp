@@ -1,0 +1,22 @@
+#pragma once
+
+#include "api/e2b/settings.hpp"
+#include "auth/keys.hpp"
+#include "base/clock.hpp"
+#include "core/event.hpp"
+#include "core/sandbox.hpp"
+#include "core/templates.hpp"
+
+namespace oyat::e2b {
+
+// The parts of the house that this front translates for. All outlive it.
+struct Services {
+    core::Sandboxes& sandboxes;
+    core::Templates& templates;
+    core::EventBus& events;
+    auth::Keys& keys;
+    const Clock& clock;
+    Settings settings;
+};
+
+}  // namespace oyat::e2b
