@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "base/assert.hpp"
 #include "base/defer.hpp"
 #include "http/prefixed_stream.hpp"
 #include "http/serialize.hpp"
@@ -82,6 +81,12 @@ Task<std::string> ServedExchange::read_whole_body(std::size_t limit) {
     }
 }
 
+// A handler may learn too late that it has answered, or that the client went away: an error, not a broken
+// promise.
+void ServedExchange::require_fresh() const {
+    if (phase_ != Phase::fresh) throw Error{Errc::failed_precondition, "the request has been answered"};
+}
+
 bool ServedExchange::must_close() const {
     // A client that was never told to continue may or may not send its body: nobody can know what comes next.
     const bool body_in_doubt = request_.expects_continue && !continue_sent_ && !body_.done();
@@ -90,7 +95,7 @@ bool ServedExchange::must_close() const {
 }
 
 void ServedExchange::begin_answer(int status, const Fields& fields, std::optional<std::uint64_t> length) {
-    OYAT_ASSERT(phase_ == Phase::fresh);
+    require_fresh();
     const bool bodyless_status = status < 200 || status == 204 || status == 304;
     const bool no_body = bodyless_status || request_.head.method == "HEAD";
     framing_ = no_body             ? Framing::no_body
@@ -224,7 +229,7 @@ Task<> ServedExchange::client_gone() {
 }
 
 Task<std::unique_ptr<Stream>> ServedExchange::take_over(std::string head_bytes) {
-    OYAT_ASSERT(phase_ == Phase::fresh);
+    require_fresh();
     co_await connection_.lock_writing();
     const Defer unlock{[this] { connection_.unlock_writing(); }};
     phase_ = Phase::taken;

@@ -49,6 +49,7 @@ private:
     void send_head_later();
     Task<> send_head_now();
     [[nodiscard]] bool must_close() const;
+    void require_fresh() const;
 
     Connection& connection_;
     ParsedRequest request_;

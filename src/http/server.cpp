@@ -102,8 +102,8 @@ struct Server::Impl {
     Task<> serve(std::unique_ptr<Stream> stream, Seat seat, TlsContext* tls) {
         if (tls != nullptr) {
             try {
-                stream = co_await with_timeout(std::chrono::milliseconds{service.options.head_timeout},
-                                               "TLS handshake", tls_accept(*tls, std::move(stream)));
+                stream = co_await with_timeout(service.options.head_timeout, "TLS handshake",
+                                               tls_accept(*tls, std::move(stream)));
             } catch (const Error& e) {
                 if (e.code() == Errc::canceled) throw;
                 co_return;  // scanners and clients that don't trust us: nothing to report

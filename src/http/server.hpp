@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.hpp"
 #include "http/exchange.hpp"
 
 namespace oyat::http {
@@ -14,11 +15,10 @@ using Handler = std::function<Task<>(Exchange&)>;
 
 struct ServerOptions {
     std::size_t max_head_bytes = 64 * 1024;
-    std::chrono::seconds head_timeout{10};  // from the first byte of a head to its end
-    std::chrono::seconds idle_timeout{
-        310};  // a kept-alive connection without a request (the Python SDK keeps 300 s)
-    std::chrono::seconds body_timeout{30};    // between two bytes of a body
-    std::chrono::seconds write_timeout{600};  // for one write: a reader may pause, but not hold us for ever
+    Millis head_timeout{10'000};    // from the first byte of a head to its end
+    Millis idle_timeout{310'000};   // a kept-alive connection without a request (the Python SDK keeps 300 s)
+    Millis body_timeout{30'000};    // between two bytes of a body
+    Millis write_timeout{600'000};  // for one write: a reader may pause, but not hold us for ever
     std::size_t max_connections = 16'384;
     std::size_t max_connections_per_peer = 16'384;
 };
