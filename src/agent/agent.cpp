@@ -74,7 +74,7 @@ std::unique_ptr<Stream> Agent::list_processes(Connection& connection, std::uint3
         replies->add(wire::encode(std::exchange(list, {})));
         size = 0;
     }
-    replies->add(wire::encode(list));
+    if (!list.processes.empty()) replies->add(wire::encode(list));  // an event is never empty
     return replies;
 }
 

@@ -427,8 +427,8 @@ TEST_F(AgentProcess, AnswersRequestsThatItCannotRead) {
 }
 
 TEST_F(AgentProcess, ATerminalEchoesResizesAndEndsWithItsShell) {
-    const auto stream =
-        host.open(spawn_request({.argv = {"/bin/sh"}, .pty = wire::TermSize{.cols = 91, .rows = 17}}));
+    const auto stream = host.open(spawn_request(
+        {.argv = {"/bin/sh"}, .env = {{"PS1", "ready> "}}, .pty = wire::TermSize{.cols = 91, .rows = 17}}));
     const auto pid = start(host, stream);
     const auto type = [&](std::string_view text) {
         host.send(FrameKind::data, stream, ChannelId::pty, text);
@@ -447,6 +447,7 @@ TEST_F(AgentProcess, ATerminalEchoesResizesAndEndsWithItsShell) {
     type("meow\n");
     shown("meow\r\nmeow");  // cat has the terminal by now
     type("\x03");
+    shown("^C\r\nready> ");  // the shell forgets what is typed before it has noticed
     type("echo rc:$?\n");
     shown("rc:130");
     type("sleep 1009 & exit 5\n");
