@@ -130,7 +130,7 @@ Task<> NativeFront::refuse_call(const Route& route, http::Exchange& exchange, co
                         {"key", who.key_id},
                         {"client", who.client},
                         {"protocol", who.protocol}};
-        error = std::move(error).recorded_as(emit(std::move(event)));
+        std::move(error).recorded_as(emit(std::move(event)));  // in place: the call only marks it
     }
     if (exchange.started()) {
         exchange.abort();

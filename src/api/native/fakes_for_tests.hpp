@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "api/native/front.hpp"
+#include "core/store.hpp"
+
+// For the tests of this room: a house in which nothing runs.
+namespace oyat::native::testing {
+
+class NoAudit final : public core::AuditLog {
+public:
+    void append(const core::Event&) override {}
+};
+
+class NoStore final : public core::Store {
+public:
+    Task<> save(core::SandboxRecord) override { co_return; }
+    Task<std::vector<core::SandboxRecord>> load() override { co_return std::vector<core::SandboxRecord>{}; }
+    Task<> forget(std::string) override { co_return; }
+    Task<> save_key(core::KeyRecord) override { co_return; }
+    Task<std::vector<core::KeyRecord>> load_keys() override { co_return std::vector<core::KeyRecord>{}; }
+};
+
+// Knows one sandbox that has ended, and refuses to make any.
+class EmptySandboxes final : public core::Sandboxes {
+public:
+    Task<std::shared_ptr<core::Sandbox>> create(core::CreateRequest request, core::Principal) override {
+        asked = std::move(request);
+        throw Error{Errc::exhausted, "no room for one more sandbox"};
+        co_return nullptr;
+    }
+    [[nodiscard]] std::shared_ptr<core::Sandbox> find(const std::string&, const std::string&) const override {
+        throw Error{Errc::not_found, "there is no such sandbox"};
+    }
+    [[nodiscard]] std::shared_ptr<core::Sandbox> find_any(const std::string&) const override {
+        return nullptr;
+    }
+    [[nodiscard]] std::vector<std::shared_ptr<core::Sandbox>> list(const core::ListFilter&) const override {
+        return {};
+    }
+    [[nodiscard]] std::optional<core::SandboxRecord> ended(const std::string& id,
+                                                           const std::string& tenant) const override {
+        if (id != gone.id || tenant != gone.tenant) return std::nullopt;
+        return gone;
+    }
+    Task<> kill(std::string, core::Principal, core::EndedBy) override { return missing(); }
+    Task<> set_timeout(std::string, Millis, core::TimeoutMode, core::Principal) override { return missing(); }
+    Task<> pause(std::string, core::Principal) override { return missing(); }
+    Task<bool> connect(std::string, std::optional<Millis>, core::Principal) override {
+        co_await missing();
+        co_return false;
+    }
+    [[nodiscard]] std::vector<core::UsageSample> samples(const std::string&,
+                                                         const std::string&) const override {
+        return {};
+    }
+
+    std::optional<core::CreateRequest> asked;
+    core::SandboxRecord gone{.id = "igone0000000000000000",
+                             .tenant = "default",
+                             .access_token = "secret-token",
+                             .state = core::SandboxState::ended,
+                             .ended_by = core::EndedBy::timeout};
+
+private:
+    static Task<> missing() {
+        throw Error{Errc::not_found, "there is no such sandbox"};
+        co_return;
+    }
+};
+
+// Answers info() and templates(), and is away for all else.
+class AbsentKeeper final : public core::Keeper {
+public:
+    Task<core::KeeperFacts> info() override {
+        core::KeeperFacts facts;
+        facts.engines.push_back(
+            {.name = "jail", .available = true, .boundary = "shared-kernel", .capabilities = {"pause"}});
+        facts.limits.push_back({.name = "memory", .mechanism = "cgroup", .hard = true});
+        facts.held.sandboxes = 3;
+        co_return facts;
+    }
+    Task<core::NewBox> create(core::BoxOrder) override { return away<core::NewBox>(); }
+    Task<core::NewBox> attach(std::string) override { return away<core::NewBox>(); }
+    Task<std::vector<core::BoxFacts>> list() override { return away<std::vector<core::BoxFacts>>(); }
+    Task<core::BoxUsage> kill(std::string) override { return away<core::BoxUsage>(); }
+    Task<> set_frozen(std::string, bool) override { co_await away<int>(); }
+    Task<std::vector<core::BoxUsage>> usage(std::vector<std::string>) override {
+        return away<std::vector<core::BoxUsage>>();
+    }
+    Task<Fd> dial(std::string, std::uint16_t) override { return away<Fd>(); }
+    Task<Fd> open_audit(std::string, std::uint32_t) override { return away<Fd>(); }
+    Task<> drop_audit(std::string, std::uint32_t) override { co_await away<int>(); }
+    Task<std::vector<core::TemplateFacts>> templates() override {
+        co_return std::vector<core::TemplateFacts>{};
+    }
+    Task<core::TemplateFacts> import_template(std::string, std::string, Fd) override {
+        return away<core::TemplateFacts>();
+    }
+    Task<core::TemplateFacts> export_template(std::string, Fd) override {
+        return away<core::TemplateFacts>();
+    }
+    Task<> remove_template(std::string) override { co_await away<int>(); }
+    void on_notice(std::function<void(core::KeeperNotice)>) override {}
+
+private:
+    template <class T>
+    static Task<T> away() {
+        throw Error{Errc::unavailable, Fault::engine, "the keeper is away"};
+        co_return T{};
+    }
+};
+
+struct House {
+    SystemClock clock;
+    NoAudit audit;
+    NoStore store;
+    EmptySandboxes sandboxes;
+    AbsentKeeper keeper;
+    core::EventBus bus{clock, audit};
+    core::Templates templates{keeper};
+    auth::Keys keys{clock, store};
+    NativeFront front{Services{sandboxes, keeper, templates, bus, keys, clock,
+                               Settings{.version = "1.2.3",
+                                        .spool = "/tmp",
+                                        .metrics = [] { return std::string{"oyat_up 1\n"}; },
+                                        .all_routes = [this] { return front.routes(); }}}};
+};
+
+}  // namespace oyat::native::testing
