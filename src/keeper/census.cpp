@@ -41,6 +41,8 @@ std::map<std::string, std::uint32_t> processes_by_box(std::string_view state_id)
     const std::unique_ptr<DIR, int (*)(DIR*)> proc{::opendir("/proc"), ::closedir};
     while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+        // A dead process that nobody has reaped holds nothing: those of a killed keeper are init's to reap.
+        if (read_text("/proc/" + std::string{entry->d_name} + "/stat").contains(") Z ")) continue;
         if (const std::string id = box_of_process(entry->d_name, mark); !id.empty()) ++counts[id];
     }
     return counts;

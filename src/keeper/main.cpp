@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/defer.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
 #include "keeper/census.hpp"
@@ -111,7 +112,14 @@ int serve(const Options& options) {
     std::filesystem::create_directories(options.run);
     const StateDir state{options.state};
 
-    layers::Staging staging{made_dir(options.run + "/stage", 0700)};
+    // Our mounts end with us in any case; the mount point must not stay.
+    const std::string stage = options.run + "/stage";
+    const Defer remove_stage{[&] {
+        ::umount2(stage.c_str(), MNT_DETACH);
+        ::rmdir(stage.c_str());
+        ::rmdir(options.run.c_str());
+    }};
+    layers::Staging staging{made_dir(stage, 0700)};
     std::vector<std::string> probes;
     const std::unique_ptr<layers::Store> store =
         layers::open_store({.state_dir = state.path(), .state_id = state.id()}, staging, probes);

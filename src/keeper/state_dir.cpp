@@ -16,7 +16,7 @@ namespace oyat::keeper {
 namespace {
 
 constexpr std::size_t kIdLength = 6;
-constexpr int kLockTries = 50;
+constexpr int kLockTries = 20;
 constexpr int kLockWaitMs = 100;
 
 std::string read_line(const std::string& path) {
