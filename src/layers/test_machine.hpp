@@ -30,7 +30,9 @@ protected:
         dir_ = ::mkdtemp(pattern.data());
         std::filesystem::create_directories(dir_ + "/stage");
         staging_.emplace(dir_ + "/stage");
-        ids_.emplace(dir_ + "/uids", "test");
+        std::string shared = "/dev/shm/oyat-test-XXXXXX";  // memory, as /run is
+        uids_ = ::mkdtemp(shared.data());
+        ids_.emplace(uids_, "test");
     }
     void TearDown() override {
         if (dir_.empty()) return;
@@ -38,6 +40,7 @@ protected:
         staging_.reset();
         EXPECT_EQ(::umount2((dir_ + "/stage").c_str(), 0), 0) << "something is still mounted";
         std::filesystem::remove_all(dir_);
+        std::filesystem::remove_all(uids_);
     }
 
     [[nodiscard]] StoreOptions options(const std::string& only = {}) const {
@@ -60,6 +63,7 @@ protected:
     }
 
     std::string dir_;
+    std::string uids_;  // the directory of claims
     std::optional<Staging> staging_;
     std::optional<IdRanges> ids_;
     std::vector<std::string> probes_;
