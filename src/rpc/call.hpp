@@ -12,8 +12,8 @@ namespace oyat::rpc {
 
 // What the headers of a call ask for beside its message.
 struct CallOptions {
-    std::optional<Millis> timeout;       // Connect-Timeout-Ms; none when missing or 0
-    std::chrono::seconds keepalive{90};  // Keepalive-Ping-Interval
+    std::optional<Millis> timeout;                // Connect-Timeout-Ms; none when missing or 0
+    Millis keepalive = std::chrono::seconds{90};  // Keepalive-Ping-Interval
 };
 
 [[nodiscard]] Result<CallOptions> read_call_options(const http::Fields& fields);

@@ -48,8 +48,7 @@ Task<> ServerStream::end(std::string payload) {
     co_await exchange_.finish();
 }
 
-Task<> ServerStream::keep_alive(std::chrono::seconds interval,
-                                std::optional<std::chrono::milliseconds> timeout) {
+Task<> ServerStream::keep_alive(Millis interval, std::optional<Millis> timeout) {
     const SteadyClock::time_point began = SteadyClock::now();
     last_write_ = began;
     while (true) {

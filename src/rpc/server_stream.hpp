@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "http/exchange.hpp"
 #include "io/condition.hpp"
@@ -34,7 +35,7 @@ public:
 
     // Sends keep-alives, once a first message went out, until it is canceled. Throws Error{deadline} at the
     // deadline.
-    Task<> keep_alive(std::chrono::seconds interval, std::optional<std::chrono::milliseconds> timeout);
+    Task<> keep_alive(Millis interval, std::optional<Millis> timeout);
 
 private:
     Task<> write();
