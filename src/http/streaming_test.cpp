@@ -166,7 +166,7 @@ Task<> keep_idle() {
     const std::size_t before = resident_bytes();
     co_await connect_more();
     EXPECT_EQ(server.connections(), kConnections);
-    EXPECT_LT((resident_bytes() - before) / kConnections, 32u << 10) << "with the client's side";
+    EXPECT_LT((resident_bytes() - before) / kConnections, 64u << 10) << "with the client's side";
     clients.clear();
     co_await server.close(1s);
 }
