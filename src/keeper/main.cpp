@@ -133,7 +133,7 @@ int serve(const Options& options) {
     const Records records{state.path("records")};
     const AgentDoors doors{options.run + "/agents"};
     const AuditFiles audit{options.state + "/audit", options.socket_group};
-    jail::Launcher launcher{staging.mount_point("jail"), options.agent, hierarchies};
+    jail::Launcher launcher{staging.mount_point("jail"), options.agent, hierarchies, "oyat-" + state.id()};
     OperatorLayers operator_layers{state.path("operator")};
     const BoxFactory::Rooms rooms{.records = records,
                                   .ids = ids,

@@ -23,7 +23,6 @@ namespace {
 
 constexpr int kListenerFd = 3;
 constexpr int kCgroupFd = 4;
-constexpr const char* kTtyGroup = "5";  // Debian's `tty`
 constexpr unsigned kPlain = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
 
 int report_fd = -1;
@@ -108,10 +107,8 @@ void build_root(const ChildPlan& plan) noexcept {
     mount_new("proc", std::array<Option, 0>{}, kPlain, "root/proc", Step::mount_proc);
     for (const Cover& cover : plan.covers) bind(cover.source, cover.target, 0, Step::cover_proc);
     bind("dev", "root/dev", 0, Step::mount_dev);
-    mount_new(
-        "devpts",
-        std::array<Option, 4>{{{"ptmxmode", "0666"}, {"mode", "0620"}, {"gid", kTtyGroup}, {"max", "64"}}},
-        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "root/dev/pts", Step::mount_pts);
+    mount_new("devpts", std::array<Option, 3>{{{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", "64"}}},
+              MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "root/dev/pts", Step::mount_pts);
     mount_new("tmpfs", std::array<Option, 3>{{{"size", "64m"}, {"nr_inodes", "4096"}, {"mode", "1777"}}},
               kPlain, "root/dev/shm", Step::mount_shm);
     bind(plan.sys, "root/sys", 0, Step::mount_sys);
@@ -178,9 +175,9 @@ void drop_capabilities(const ChildPlan& plan) noexcept {
     }
 }
 
-// Handlers are the keeper's; masks and ignored signals would be inherited by every program inside.
+// Handlers are gone by CLONE_CLEAR_SIGHAND; the mask and what is ignored would reach every program inside.
 void reset_signals() noexcept {
-    for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+    ::signal(SIGPIPE, SIG_DFL);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

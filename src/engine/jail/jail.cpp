@@ -61,9 +61,10 @@ Fd load_agent(const std::string& path) {
     return Fd{sys(::fcntl(memory.get(), F_DUPFD_CLOEXEC, kLowestPassedFd), "move the agent's descriptor")};
 }
 
-// The sandbox's own groups, read-only, where programs look for them. Only v1 hierarchies with one controller
-// each can be named without knowing their mount options; others stay out.
-std::vector<CgroupMount> own_cgroup_mounts(const cgroup::Hierarchies& hierarchies) {
+// The sandbox's own groups, read-only, where programs look for them. Only of hierarchies in which a sandbox
+// has a group: a mount of another would show the host's. And only v1 hierarchies with one controller each,
+// which can be named without knowing their mount options.
+std::vector<CgroupMount> own_cgroup_mounts(const cgroup::Hierarchies& hierarchies, std::string_view groups) {
     using cgroup::Controller;
     struct Known {
         Controller controller;
@@ -78,7 +79,8 @@ std::vector<CgroupMount> own_cgroup_mounts(const cgroup::Hierarchies& hierarchie
     std::vector<CgroupMount> mounts;
     for (const Known& each : known) {
         const std::string& path = hierarchies.v1(each.controller);
-        if (!path.empty() && path.find(',') == std::string::npos) mounts.push_back(each.mount);
+        const bool joined = ::access((path + "/" + std::string{groups}).c_str(), F_OK) == 0;
+        if (!path.empty() && joined && path.find(',') == std::string::npos) mounts.push_back(each.mount);
     }
     if (mounts.empty() && !hierarchies.v2().empty()) mounts.push_back({"cgroup2", "root/sys/fs/cgroup", {}});
     return mounts;
@@ -127,11 +129,11 @@ std::optional<Failure> wait_for_exec(int report) {
 }  // namespace
 
 Launcher::Launcher(const std::string& work_dir, const std::string& agent,
-                   const cgroup::Hierarchies& hierarchies)
+                   const cgroup::Hierarchies& hierarchies, std::string_view groups)
     : workshop_{work_dir},
       agent_{load_agent(agent)},
       filter_{build_seccomp_filter()},
-      cgroup_mounts_{own_cgroup_mounts(hierarchies)},
+      cgroup_mounts_{own_cgroup_mounts(hierarchies, groups)},
       time_namespaces_{::access("/proc/self/ns/time_for_children", F_OK) == 0} {}
 
 Process Launcher::start(const Parts& parts) const {
@@ -143,7 +145,8 @@ Process Launcher::start(const Parts& parts) const {
     const std::array sources{facts + "proc/meminfo", facts + "proc/stat", facts + "proc/cpuinfo"};
     std::vector<Cover> covers{{sources[0].c_str(), "root/proc/meminfo"},
                               {sources[1].c_str(), "root/proc/stat"},
-                              {sources[2].c_str(), "root/proc/cpuinfo"}};
+                              {sources[2].c_str(), "root/proc/cpuinfo"},
+                              {"blank", "root/proc/cmdline"}};  // how the host was booted
     // Its files may be opened for writing by all: each open asks the kernel to watch the machine's load.
     if (::access("/proc/pressure", F_OK) == 0) covers.push_back({"empty", "root/proc/pressure"});
     const std::string sys_dir = facts + "sys";
@@ -192,7 +195,8 @@ Process Launcher::start(const Parts& parts) const {
 
     int pidfd = -1;
     clone_args args{};
-    args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD;
+    args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD |
+                 CLONE_CLEAR_SIGHAND;
     args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
     args.exit_signal = SIGCHLD;
     if (tree) {

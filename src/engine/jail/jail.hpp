@@ -39,7 +39,8 @@ class Launcher {
 public:
     // `agent` is a static executable; its bytes are copied into a sealed memfd, so that nothing on disk is
     // what runs inside, and nobody inside can write to it.
-    Launcher(const std::string& work_dir, const std::string& agent, const cgroup::Hierarchies& hierarchies);
+    Launcher(const std::string& work_dir, const std::string& agent, const cgroup::Hierarchies& hierarchies,
+             std::string_view groups);
 
     // Returns when the agent has been executed. Throws with the step that failed; nothing is left then.
     [[nodiscard]] Process start(const Parts& parts) const;

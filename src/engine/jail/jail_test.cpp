@@ -151,6 +151,20 @@ const Answers& answers() {
                  root.st_ino == up.st_ino && ::access("/proc/self/status", F_OK) == 0 ? "inside" : "out"};
          }},
         {"writable", writable_files},
+        {"foreign-groups",
+         [] {
+             std::string found;
+             for (const auto& entry : std::filesystem::recursive_directory_iterator{"/sys/fs/cgroup"}) {
+                 const std::string name = entry.path().filename();
+                 // The file that only the root of a hierarchy has; and groups below, of which we have none.
+                 if (name == "release_agent" ||
+                     (entry.is_directory() && entry.path().parent_path() != "/sys/fs/cgroup")) {
+                     found += entry.path().string() + " ";
+                 }
+             }
+             return found;
+         }},
+        {"kernel-command", [] { return read_file("/proc/cmdline"); }},
         {"kcore", [] { return outcome(::open("/proc/kcore", O_RDONLY)); }},
         {"sysrq", [] { return outcome(::open("/proc/sysrq-trigger", O_WRONLY)); }},
     };
@@ -196,13 +210,15 @@ protected:
 
     struct World {
         explicit World(const std::string& dir)
-            : staging{dir + "/stage"}, launcher{staging.mount_point("jail"), "/proc/self/exe", hierarchies} {}
+            : staging{dir + "/stage"},
+              launcher{staging.mount_point("jail"), "/proc/self/exe", hierarchies, "oyat-" + state} {}
 
         cgroup::Hierarchies hierarchies = cgroup::Hierarchies::probe();
-        cgroup::Parent groups{hierarchies, "jailtest" + random_hex(2)};
+        std::string state = "jailtest" + random_hex(2);
+        cgroup::Parent groups{hierarchies, state};
         layers::Staging staging;
         Launcher launcher;
-        layers::IdRanges ranges{"/run/oyat-jail-test", "jailtest" + random_hex(2)};
+        layers::IdRanges ranges{"/run/oyat-jail-test", state};
         netns::Netns network = netns::Netns::make();
     };
 
@@ -344,6 +360,14 @@ TEST_F(JailTest, CanNotReachTheKernelsOwnFiles) {
     EXPECT_EQ(ask("writable"), "");
     EXPECT_NE(ask("kcore"), "done");
     EXPECT_NE(ask("sysrq"), "done");
+}
+
+TEST_F(JailTest, SeesNoControlGroupButItsOwn) {
+    EXPECT_EQ(ask("foreign-groups"), "");
+}
+
+TEST_F(JailTest, IsNotToldHowTheHostWasBooted) {
+    EXPECT_EQ(ask("kernel-command"), "");
 }
 
 TEST_F(JailTest, StaysInsideADoubleChroot) {

@@ -25,7 +25,16 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 #endif
 
 // What happens to a call once its number is known. The checks look at arguments.
-enum class Target : std::uint8_t { allow, eperm, enosys, no_family, check_clone, check_socket, check_ioctl };
+enum class Target : std::uint8_t {
+    allow,
+    eperm,
+    enosys,
+    no_family,
+    no_protocol,
+    check_clone,
+    check_socket,
+    check_ioctl
+};
 
 // Jumps name a target; they become offsets when the whole program is known.
 class Program {
@@ -166,7 +175,8 @@ private:
         program_.jump(BPF_JEQ, AF_NETLINK, netlink, target(Target::no_family));
         program_.place(netlink);
         program_.load(argument(2));
-        program_.jump(BPF_JEQ, 0, target(Target::allow), target(Target::eperm));
+        // Not EPERM: sudo and su take that for a broken audit system, and this for none.
+        program_.jump(BPF_JEQ, 0, target(Target::allow), target(Target::no_protocol));
     }
 
     void check_ioctl() {
@@ -185,11 +195,13 @@ private:
         program_.finish_with(refuse_with(ENOSYS));
         place(Target::no_family);
         program_.finish_with(refuse_with(EAFNOSUPPORT));
+        place(Target::no_protocol);
+        program_.finish_with(refuse_with(EPROTONOSUPPORT));
     }
 
     const Calls& calls_;
     Program program_;
-    std::array<std::size_t, 7> targets_{};
+    std::array<std::size_t, 8> targets_{};
 };
 
 }  // namespace

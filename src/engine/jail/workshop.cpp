@@ -79,6 +79,7 @@ Workshop::Workshop(const std::string& dir) {
             sys(::mkdirat(dir_.get(), name, 0755), "make a directory");
             sys(::fchmodat(dir_.get(), name, 0755, 0), "open a directory to all");
         }
+        Fd{sys(::openat(dir_.get(), "blank", O_CREAT | O_WRONLY | O_CLOEXEC, 0444), "make a blank file")};
         make_device_tree(dir_.get());
     });
 }

@@ -11,7 +11,8 @@ namespace oyat::jail {
 //
 //   root/        empty; each jail's child moves its root file system here, in its own mount namespace
 //   dev/         the device tree, read-only, cloned by each jail
-//   empty/       stands in for directories of /proc that tell of the whole machine
+//   empty/       stands in for a directory of /proc that is the whole machine's
+//   blank        the same for a file
 //   facts/<id>/  the files that stand in for those of /proc, and the directory that becomes /sys
 //
 // It is 0755 all the way, because the child is already the mapped root when it looks these names up. It is
