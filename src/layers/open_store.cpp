@@ -12,6 +12,8 @@
 #include "layers/btrfs.hpp"
 #include "layers/btrfs_store.hpp"
 #include "layers/directory.hpp"
+#include "layers/directory_store.hpp"
+#include "layers/image_store.hpp"
 #include "layers/store.hpp"
 #include "layers/store_image.hpp"
 #include "layers/trial.hpp"
@@ -53,9 +55,49 @@ std::unique_ptr<Store> open_btrfs_image(const StoreOptions& options, const Stagi
                                         std::move(mount));
 }
 
-constexpr std::array<Kind, 2> kKinds{{
+std::unique_ptr<Store> open_project_quota(const StoreOptions& options, const Staging& staging) {
+    return std::make_unique<DirectoryStore>(open_directory(AT_FDCWD, options.state_dir), options,
+                                            "the state's own file system",
+                                            DirectoryStore::Limit::project_quota, staging, nullptr);
+}
+
+std::unique_ptr<Store> open_quota_image(const StoreOptions& options, const Staging& staging) {
+    static const StoreImage kImage{
+        .file = "store.ext4",
+        .fstype = "ext4",
+        .mkfs = "mkfs.ext4 -q -F -m 0 -O quota,project -E quotatype=prjquota,nodiscard",
+        .options = "prjquota,discard"};
+    std::unique_ptr<LoopMount> mount =
+        open_store_image(options.state_dir, kImage, options.image_bytes, staging);
+    Fd root = open_directory(AT_FDCWD, mount->directory());
+    sys(::fchmod(root.get(), 0700), "close the store to others");
+    return std::make_unique<DirectoryStore>(std::move(root), options, "image in the state (ext4)",
+                                            DirectoryStore::Limit::project_quota, staging, std::move(mount));
+}
+
+std::unique_ptr<Store> open_reflink_images(const StoreOptions& options, const Staging& staging) {
+    return std::make_unique<ImageStore>(options.state_dir, ImageStore::Copy::share_blocks, staging);
+}
+
+std::unique_ptr<Store> open_loop_images(const StoreOptions& options, const Staging& staging) {
+    return std::make_unique<ImageStore>(options.state_dir, ImageStore::Copy::sparse, staging);
+}
+
+std::unique_ptr<Store> open_watched(const StoreOptions& options, const Staging& staging) {
+    return std::make_unique<DirectoryStore>(open_directory(AT_FDCWD, options.state_dir), options,
+                                            "the state's own file system", DirectoryStore::Limit::watched,
+                                            staging, nullptr);
+}
+
+// The best first.
+constexpr std::array<Kind, 7> kKinds{{
+    {"project-quota", nullptr, open_project_quota},
     {"btrfs", nullptr, open_host_btrfs},
+    {"reflink-image", nullptr, open_reflink_images},
     {"btrfs-image", "store.btrfs", open_btrfs_image},
+    {"quota-image", "store.ext4", open_quota_image},
+    {"loop-image", nullptr, open_loop_images},
+    {"watched", nullptr, open_watched},
 }};
 
 // The kind that an earlier start chose: boxes of living sandboxes are in it, so no other will do.
@@ -82,7 +124,7 @@ std::unique_ptr<Store> open_store(const StoreOptions& options, const Staging& st
             try {
                 std::unique_ptr<Store> store = kind.open(options, staging);
                 if (noted.empty()) {
-                    hold_to_limit(*store);
+                    if (store->facts().bytes_hard) hold_to_limit(*store);
                     replace_file(state.get(), kNote, std::string{kind.name} + "\n");
                 }
                 return store;

@@ -201,11 +201,14 @@ TEST_P(StoreTest, ItSaysHowItLimitsAndHowMuchRoomThereIs) {
     EXPECT_GT(room.host_total, room.host_free);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, StoreTest, testing::Values("btrfs-image"), [](const auto& info) {
-    std::string name = info.param;
-    std::erase(name, '-');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Kinds, StoreTest,
+                         testing::Values("project-quota", "btrfs", "reflink-image", "btrfs-image",
+                                         "quota-image", "loop-image", "watched"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             std::erase(name, '-');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace oyat::layers
