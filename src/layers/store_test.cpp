@@ -7,23 +7,51 @@
 #include <array>
 
 #include "base/throwing.hpp"
+#include "layers/btrfs.hpp"
+#include "layers/directory.hpp"
 #include "layers/loop_mount.hpp"
+#include "layers/program.hpp"
 #include "layers/sweeper.hpp"
 #include "layers/test_machine.hpp"
 
 namespace oyat::layers {
 namespace {
 
+// A kind of store, and the file system that the state must stand on for it: the machine's own when `mkfs` is
+// empty.
+struct Case {
+    const char* kind;
+    const char* fstype = "";
+    std::vector<std::string> mkfs = {};
+    const char* options = "";
+};
+
 // The promises of Store, held to for each kind that works on this machine.
-class StoreTest : public MachineTest, public testing::WithParamInterface<const char*> {
+class StoreTest : public MachineTest, public testing::WithParamInterface<Case> {
 protected:
     void SetUp() override {
         MachineTest::SetUp();
         if (IsSkipped()) return;
         try {
-            store_ = open(GetParam());
+            if (!GetParam().mkfs.empty()) mount_state();
+            store_ = open(GetParam().kind);
         } catch (const Error& e) {
             GTEST_SKIP() << "this machine has no such store: " << e.what();
+        }
+    }
+    void mount_state() {
+        const std::string image = dir_ + "/state.image";
+        const Fd file{::open(image.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+        ASSERT_EQ(::ftruncate(file.get(), off_t{1} << 30), 0);
+        std::vector<std::string> command = GetParam().mkfs;
+        command.push_back(image);
+        run_program(std::move(command));
+        std::filesystem::create_directories(dir_ + "/state");
+        state_.emplace(file.get(), GetParam().fstype, dir_ + "/state", GetParam().options);
+        ASSERT_EQ(::chmod((dir_ + "/state").c_str(), 0700), 0);
+        if (std::string_view{GetParam().fstype} == "btrfs") {
+            const Fd root = open_directory(AT_FDCWD, dir_ + "/state");
+            btrfs::enable_quota(root.get());
         }
     }
     void TearDown() override {
@@ -32,6 +60,7 @@ protected:
             Sweeper{*store_}.finish();
         }
         store_.reset();
+        state_.reset();
         MachineTest::TearDown();
     }
 
@@ -51,6 +80,7 @@ protected:
         return WEXITSTATUS(status);
     }
 
+    std::optional<LoopMount> state_;
     std::unique_ptr<Store> store_;
 };
 
@@ -201,14 +231,24 @@ TEST_P(StoreTest, ItSaysHowItLimitsAndHowMuchRoomThereIs) {
     EXPECT_GT(room.host_total, room.host_free);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, StoreTest,
-                         testing::Values("project-quota", "btrfs", "reflink-image", "btrfs-image",
-                                         "quota-image", "loop-image", "watched"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::erase(name, '-');
-                             return name;
-                         });
+const std::vector<Case> kCases{
+    {.kind = "project-quota",
+     .fstype = "ext4",
+     .mkfs = {"mkfs.ext4", "-q", "-F", "-O", "quota,project", "-E", "quotatype=prjquota"},
+     .options = "prjquota"},
+    {.kind = "btrfs", .fstype = "btrfs", .mkfs = {"mkfs.btrfs", "-q", "-f"}},
+    {.kind = "reflink-image", .fstype = "xfs", .mkfs = {"mkfs.xfs", "-q", "-f", "-s", "size=4096"}},
+    {.kind = "btrfs-image"},
+    {.kind = "quota-image"},
+    {.kind = "loop-image"},
+    {.kind = "watched"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, StoreTest, testing::ValuesIn(kCases), [](const auto& info) {
+    std::string name = info.param.kind;
+    std::erase(name, '-');
+    return name;
+});
 
 }  // namespace
 }  // namespace oyat::layers
