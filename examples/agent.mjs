@@ -51,10 +51,10 @@ try {
   if (!answer.ok) throw new Error(`GET /v1/sandboxes: ${answer.status}`)
   const info = await answer.json()
   console.log('--- what held it')
-  console.log(`boundary: ${info.boundary} (engine ${info.engine}), template ${info.templateDigest.slice(0, 19)}`)
-  const { memoryBytes, cpuMillis, processes, diskBytes } = info.limits
+  console.log(`boundary: ${info.boundary} (engine ${info.engine}), template ${info.template_digest.slice(0, 19)}`)
+  const { memory_bytes, cpu_millis, processes, disk_bytes } = info.limits
   console.log(
-    `limits: ${memoryBytes / 2 ** 20} MiB memory, ${cpuMillis / 1000} CPU, ${processes} processes, ${diskBytes / 2 ** 30} GiB disk`
+    `limits: ${memory_bytes / 2 ** 20} MiB memory, ${cpu_millis / 1000} CPU, ${processes} processes, ${disk_bytes / 2 ** 30} GiB disk`
   )
 } finally {
   await step('destroy it', () => sandbox.kill())

@@ -40,9 +40,9 @@ def show_boundary(sandbox):
         info = json.load(answer)
     limits = info["limits"]
     print("--- what held it")
-    print(f"boundary: {info['boundary']} (engine {info['engine']}), template {info['templateDigest'][:19]}")
-    print(f"limits: {limits['memoryBytes'] >> 20} MiB memory, {limits['cpuMillis'] / 1000:g} CPU, "
-          f"{limits['processes']} processes, {limits['diskBytes'] >> 30} GiB disk")
+    print(f"boundary: {info['boundary']} (engine {info['engine']}), template {info['template_digest'][:19]}")
+    print(f"limits: {limits['memory_bytes'] >> 20} MiB memory, {limits['cpu_millis'] / 1000:g} CPU, "
+          f"{limits['processes']} processes, {limits['disk_bytes'] >> 30} GiB disk")
 
 
 def main():
