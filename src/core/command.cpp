@@ -1,0 +1,242 @@
+#include "core/command.hpp"
+
+#include <signal.h>
+
+#include <utility>
+
+#include "base/defer.hpp"
+#include "core/json_text.hpp"
+#include "core/record_fields.hpp"
+
+namespace oyat::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Millis kCountersLimit = 250ms;  // for the keeper to say why a command may have failed
+constexpr Millis kEndKept = 30s;          // for a subscriber to take the end
+constexpr Millis kWallGrace = 1500ms;     // for the agent to end what is out of time
+
+boost::json::value null_or(std::string_view text) {
+    return text.empty() ? boost::json::value{} : boost::json::value{text};
+}
+
+}  // namespace
+
+Command::Command(CommandSurroundings& around, RunRequest request, std::string requested_event, bool joined)
+    : around_{around},
+      request_{std::move(request)},
+      requested_event_{std::move(requested_event)},
+      joined_{joined},
+      door_{around.door},
+      since_{around.clock.mono()},
+      mark_{around.limits.mark()} {
+    recording_.emplace(around.texts);
+}
+
+// --- calls of clients -------------------------------------------------------------------------------------
+
+Task<> Command::write_input(std::string bytes) {
+    if (!request_.stdin_open && !request_.pty) {
+        throw Error{Errc::failed_precondition,
+                    "process " + std::to_string(pid_) + " was started without an input"};
+    }
+    while (writing_) co_await written_.wait();
+    if (!input_open_ || end_) {
+        throw Error{Errc::failed_precondition, "the input of process " + std::to_string(pid_) + " is closed"};
+    }
+    const std::shared_ptr<AgentProcess> agent = agent_;
+    if (!agent) throw Error{Errc::unavailable, Fault::agent, "the sandbox's agent is being joined again"};
+    writing_ = true;
+    const Defer done{[&] {
+        writing_ = false;
+        written_.notify_one();
+    }};
+    stdin_bytes_ += bytes.size();
+    co_await agent->write_input(std::move(bytes));
+}
+
+Task<> Command::close_input() {
+    if (request_.pty) {
+        throw Error{Errc::failed_precondition, "the input of a terminal can't be closed; send it Ctrl-D"};
+    }
+    while (writing_) co_await written_.wait();
+    if (!std::exchange(input_open_, false)) co_return;
+    if (const std::shared_ptr<AgentProcess> agent = agent_) co_await agent->close_input();
+}
+
+Task<> Command::resize(TermSize size) {
+    if (!request_.pty) {
+        throw Error{Errc::failed_precondition, "process " + std::to_string(pid_) + " has no terminal"};
+    }
+    const std::shared_ptr<AgentChannel> agent = door_->channel();
+    co_await agent->resize(pid_, size);
+}
+
+Task<> Command::signal(int signal) {
+    if (end_) throw Error{Errc::not_found, "process with pid " + std::to_string(pid_) + " has ended"};
+    const std::shared_ptr<AgentChannel> agent = door_->channel();
+    Event event = sandbox_event(around_.record, "command.signaled");
+    event.fields["command"] = requested_event_;
+    event.fields["pid"] = pid_;
+    event.fields["signal"] = signal;
+    around_.events.emit(std::move(event));
+    co_await agent->signal(pid_, signal, signal == SIGKILL || signal == SIGTERM);
+}
+
+// --- from start to end ------------------------------------------------------------------------------------
+
+void Command::connect(std::unique_ptr<AgentProcess> agent) {
+    pid_ = agent->pid();
+    started_ = agent->started();
+    dropped_ += agent->dropped_before();
+    agent_ = std::move(agent);
+}
+
+void Command::note_started() {
+    Event event = sandbox_event(around_.record, "command.started", Witness::agent);
+    event.fields["command"] = requested_event_;
+    event.fields["pid"] = pid_;
+    around_.events.emit(std::move(event));
+}
+
+void Command::guard_wall(Executor executor, std::function<void()> late) {
+    if (!request_.wall || request_.wall->count() == 0) return;
+    wall_.emplace(std::move(executor), std::move(late));
+    wall_->arm(*request_.wall + kWallGrace);
+}
+
+Task<> Command::out_of_time(std::shared_ptr<Command> self) {
+    self->out_of_time_ = true;
+    const std::shared_ptr<AgentChannel> agent = self->door_->channel();
+    co_await agent->signal(self->pid_, SIGKILL, true);
+}
+
+Task<> Command::move_output(std::shared_ptr<Command> self) {
+    const std::shared_ptr<AgentProcess> agent = self->agent_;
+    while (auto event = co_await agent->next()) {
+        if (auto* report = std::get_if<ExitReport>(&*event)) {
+            self->report_ = *report;
+            continue;
+        }
+        auto& output = std::get<Output>(*event);
+        (output.channel == OutputChannel::err ? self->recording_->err : self->recording_->out)
+            .add(output.bytes);
+        self->outputs_->publish(std::move(output));
+        co_await self->outputs_->settled();
+    }
+}
+
+Task<> Command::pump(std::shared_ptr<Command> self, std::function<void()> ended) {
+    try {
+        co_await move_output(self);
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+        self->agent_.reset();
+        if (e.code() == Errc::unavailable) co_return;  // the table joins it again, or ends it
+        self->lost(e.message());
+        ended();
+        co_return;
+    }
+    co_await self->explain();
+    self->conclude();
+    ended();
+    // The agent forgets the process when it is let go, so not before somebody has seen the end.
+    try {
+        co_await with_timeout(kEndKept, "a subscriber takes the end", self->outputs_->settled());
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+    }
+    self->agent_.reset();
+}
+
+// Finds the limit behind a failure: the host's counters know, the agent is not asked.
+Task<> Command::explain() {
+    if (report_->timed_out || out_of_time_) {
+        report_->timed_out = true;
+        limit_ = "wall";
+        co_return;
+    }
+    if (report_->exit_code == 0 || report_->killed_by_api) co_return;
+    try {
+        const auto usage = co_await with_timeout(kCountersLimit, "the keeper counts",
+                                                 around_.keeper.usage({around_.record.id}));
+        for (const BoxUsage& each : usage) around_.limits.observe(each);
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+    }
+    limit_ = around_.limits.behind(mark_, *report_, pid_);
+}
+
+Event Command::exited_event(Witness by) {
+    Event event = sandbox_event(around_.record, "command.exited", by);
+    event.fields["command"] = requested_event_;
+    event.fields["argv"] = json_texts(request_.argv);
+    event.fields["pid"] = pid_;
+    event.fields["started"] = to_rfc3339(started_);
+    event.fields["duration_ms"] = std::chrono::duration_cast<Millis>(around_.clock.mono() - since_).count();
+    event.fields["stdin_bytes"] = stdin_bytes_;
+    event.fields[request_.pty ? "pty" : "stdout"] = recording_->out.finish();
+    if (!request_.pty) event.fields["stderr"] = recording_->err.finish();
+    // Output before the restart is in no record; its reader had it.
+    if (joined_) event.fields["since_restart"] = true;
+    if (dropped_ > 0) event.fields["dropped_bytes"] = dropped_;
+    recording_.reset();
+    return event;
+}
+
+void Command::conclude() {
+    wall_.reset();
+    ProcessEnd end{.exit_code = report_->exit_code,
+                   .signal = report_->signal,
+                   .timed_out = report_->timed_out,
+                   .oom = limit_ == "memory",
+                   .limit = limit_};
+    if (!limit_.empty()) {
+        end.fault = Fault::limit;
+    } else if (report_->killed_by_api) {
+        end.fault = Fault::client;
+    } else if (end.exit_code != 0) {
+        end.fault = Fault::command;
+    }
+
+    Event event = exited_event(Witness::agent);
+    event.fault = end.fault;
+    event.fields["exit"] = end.signal == 0 ? boost::json::value{end.exit_code} : boost::json::value{};
+    event.fields["signal"] = end.signal == 0 ? boost::json::value{} : boost::json::value{end.signal};
+    event.fields["timed_out"] = end.timed_out;
+    event.fields["oom"] = end.oom;
+    event.fields["limit"] = null_or(end.limit);
+    event.fields["killed_by_api"] = report_->killed_by_api;
+    event.fields["ended"] = to_rfc3339(report_->ended);
+    event.fields["resources"] = {{"user_us", report_->user_us},
+                                 {"system_us", report_->system_us},
+                                 {"tree_cpu_us", report_->tree_cpu_us},
+                                 {"max_rss_kib", report_->max_rss_kib}};
+    end.event_id = emit_or_log(around_.events, std::move(event));
+    end_ = end;
+    outputs_->finish(std::move(end));
+}
+
+void Command::lost(const std::string& why) {
+    if (end_) return;
+    wall_.reset();
+    Event event = exited_event(Witness::host);
+    for (const char* unknown : {"exit", "signal", "limit"}) event.fields[unknown] = nullptr;
+    event.fields["timed_out"] = out_of_time_;
+    event.fields["oom"] = false;
+    event.fields["reason"] = json_text(why);
+    end_ = ProcessEnd{.exit_code = -1, .timed_out = out_of_time_, .fault = Fault::agent};
+    end_->event_id = emit_or_log(around_.events, std::move(event));
+    outputs_->interrupt(Error{Errc::unavailable, Fault::agent, why});
+    agent_.reset();
+}
+
+void Command::disconnect() {
+    wall_.reset();
+    recording_.reset();
+    outputs_->interrupt(Error{Errc::unavailable, Fault::engine, "oyatd is being restarted"});
+    agent_.reset();
+}
+
+}  // namespace oyat::core

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/admission.hpp"
+#include "core/agent_door.hpp"
+#include "core/limit_watch.hpp"
+#include "core/make_sandboxes.hpp"
+#include "core/process_table.hpp"
+#include "core/recorded_files.hpp"
+#include "core/usage_history.hpp"
+
+namespace oyat::core {
+
+// Why and how a sandbox is to end.
+struct Ending {
+    EndedBy reason = EndedBy::killed;
+    std::string detail;
+    std::optional<Principal> who;        // of a client that asked
+    bool gone_already = false;           // the keeper has it no more
+    std::optional<BoxUsage> last_usage;  // when it is gone
+};
+
+// One sandbox from the moment that its box exists. Its state is one variable, moved by one function; pause,
+// resume and end may be called at any time and in any number, and wait for each other.
+class LiveSandbox final : public Sandbox, public std::enable_shared_from_this<LiveSandbox> {
+public:
+    LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBudget& texts, SandboxRecord record);
+    ~LiveSandbox() override;
+
+    [[nodiscard]] const SandboxRecord& record() const override { return record_; }
+    [[nodiscard]] Processes& processes() override;
+    [[nodiscard]] Files& files() override;
+    [[nodiscard]] std::map<std::string, std::string> environment() const override;
+    Task<> until_not_running() override;
+    Task<Fd> dial(std::uint16_t port) override;
+    Task<BoxUsage> usage() override;
+
+    // --- for the registry
+    // ------------------------------------------------------------------------------------- Network first, so
+    // that its policy holds before the agent is spoken to; returns with the agent's descriptor taken. `lost`
+    // is called when this agent is lost, by no fault of ours.
+    void take_handles(BoxHandles handles, std::function<void(std::string)> lost);
+    // Hears the agent's hello, sets it up and takes up its processes; afterwards calls into the sandbox go
+    // through.
+    Task<> greet();
+    [[nodiscard]] bool agent_broke_protocol() const { return agent_ && agent_->broke_protocol(); }
+    [[nodiscard]] bool has_agent() const { return door_->is_open(); }
+    // Forgets a lost agent; calls fail until the next greet().
+    Task<> drop_agent(std::string why);
+
+    // The first state of a sandbox that was just made or found.
+    void begin(SandboxState state) { move_to(state); }
+    // Returns when no change is under way.
+    Task<> settle();
+    Task<> pause(std::optional<Principal> who);
+    // True when this call resumed it; false when it was found running. Throws for one that ends.
+    Task<bool> resume(std::optional<Millis> timeout, const Principal& who);
+    // True when this call ended it, false when another did. On an Error it stays `ending`, to be tried again.
+    Task<bool> end(Ending ending);
+    // Lets go without ending it, for a restart of oyatd.
+    Task<> close();
+    // Undoes a create that failed half-way.
+    Task<> undo_create();
+
+    // Life from now on, within what the operator allows for one run.
+    void set_life(Millis timeout, TimeoutMode mode);
+    // Life that was left when oyatd stopped.
+    void restore_life();
+    [[nodiscard]] MonoTime deadline() const { return deadline_; }
+    void set_phases(std::vector<Phase> phases) { record_.phases = std::move(phases); }
+    void set_created_event(std::string id) { record_.created_event = std::move(id); }
+    Task<> save();
+
+    [[nodiscard]] LimitWatch& limits() { return limits_; }
+    void sample(const BoxUsage& usage);
+    [[nodiscard]] std::vector<UsageSample> samples() const { return history_.samples(); }
+
+private:
+    void require_running() const;
+    void move_to(SandboxState next);
+    Task<> finish_end(Ending ending);
+    Event ended_event(const Ending& ending) const;
+
+    const SandboxesDeps& deps_;
+    SandboxRecord record_;
+    MonoTime run_since_;
+    MonoTime deadline_{};
+    Condition changed_;
+    bool end_under_way_ = false;
+
+    std::shared_ptr<AgentDoor> door_ = std::make_shared<AgentDoor>();  // shared with processes and files
+    std::shared_ptr<AgentChannel> agent_;                              // shared with calls that are under way
+    LimitWatch limits_;
+    UsageHistory history_;
+    ProcessTable processes_;
+    RecordedFiles files_;
+};
+
+}  // namespace oyat::core

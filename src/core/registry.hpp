@@ -1,0 +1,90 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/admission.hpp"
+#include "core/deadlines.hpp"
+#include "core/ended_book.hpp"
+#include "core/live_sandbox.hpp"
+#include "core/make_sandboxes.hpp"
+#include "io/task_group.hpp"
+#include "io/timer.hpp"
+
+namespace oyat::core {
+
+// All sandboxes of the server: makes them, finds them, ends them when their time is up, and keeps what it
+// knows in step with what the keeper has.
+class Registry final : public SandboxService {
+public:
+    explicit Registry(SandboxesDeps deps);
+    ~Registry() override;
+
+    Task<std::shared_ptr<Sandbox>> create(CreateRequest request, Principal who) override;
+    [[nodiscard]] std::shared_ptr<Sandbox> find(const std::string& id,
+                                                const std::string& tenant) const override;
+    [[nodiscard]] std::shared_ptr<Sandbox> find_any(const std::string& id) const override;
+    [[nodiscard]] std::vector<std::shared_ptr<Sandbox>> list(const ListFilter& filter) const override;
+    [[nodiscard]] std::optional<SandboxRecord> ended(const std::string& id,
+                                                     const std::string& tenant) const override;
+    Task<> kill(std::string id, Principal who, EndedBy reason) override;
+    Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) override;
+    Task<> pause(std::string id, Principal who) override;
+    Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) override;
+    [[nodiscard]] std::vector<UsageSample> samples(const std::string& id,
+                                                   const std::string& tenant) const override;
+
+    Task<> recover() override;
+    Task<> end_all(EndedBy reason) override;
+    Task<> close() override;
+
+    // Ends or pauses those whose time is up by the clock; a timer calls it.
+    void expire_due();
+    // Takes one round of samples; a task calls it every few seconds.
+    Task<> take_samples();
+
+private:
+    using Live = std::shared_ptr<LiveSandbox>;
+
+    // registry_create.cpp
+    Task<Live> make(CreateRequest request, Principal who);
+    void check(const CreateRequest& request) const;
+    Task<> bring_up(Live sandbox, NewBox box);
+    Task<> open_record(Live sandbox);
+    [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const Principal& who,
+                                          const BoxFacts& facts) const;
+
+    // registry_keep.cpp: keeping in step with keeper and agents
+    void heard(KeeperNotice notice);
+    Task<> recover_one(SandboxRecord record, std::optional<BoxFacts> box);
+    Task<> adopt(Live sandbox, bool frozen);
+    Task<> rescue(Live sandbox, std::string why);
+    Task<> verify();
+    Task<> end_strangers(const std::vector<BoxFacts>& boxes);
+    Task<> keep_sampling();
+    Task<> forget_surplus();
+    [[nodiscard]] std::function<void(std::string)> rescuer_of(const Live& sandbox);
+
+    [[nodiscard]] Live live(const std::string& id, const std::string& tenant) const;
+    Task<bool> end(Live sandbox, Ending ending);
+    Task<> end_quietly(Live sandbox, Ending ending);
+    Task<> expire(Live sandbox);
+    void keep_time(const LiveSandbox& sandbox);
+    void arm();
+
+    const SandboxesDeps deps_;
+    Admission admission_;
+    TextBudget texts_;
+    std::map<std::string, Live> live_;
+    EndedBook ended_;
+    std::set<std::string> making_;   // owner tags of creates that are under way
+    std::set<std::string> rescued_;  // whose agents are being joined again
+    Deadlines deadlines_;
+    Timer timer_;
+    TaskGroup tasks_;
+};
+
+}  // namespace oyat::core

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/defer.hpp"
+#include "base/id.hpp"
+#include "core/json_text.hpp"
+#include "core/record_fields.hpp"
+#include "core/registry.hpp"
+#include "io/race.hpp"
+
+// How a sandbox comes into being: admission, template, box, network, record, agent; and back in reverse when
+// a step fails.
+namespace oyat::core {
+namespace {
+
+constexpr std::size_t kMaxText = 64u << 10;  // of metadata, and of environment
+
+std::size_t size_of(const std::map<std::string, std::string>& all) {
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : all) bytes += name.size() + value.size() + 2;
+    return bytes;
+}
+
+Limits with_defaults(Limits wanted, const Limits& defaults) {
+    const auto fill = [](auto& value, auto otherwise) {
+        if (value == 0) value = otherwise;
+    };
+    fill(wanted.memory_bytes, defaults.memory_bytes);
+    fill(wanted.cpu_millis, defaults.cpu_millis);
+    fill(wanted.processes, defaults.processes);
+    fill(wanted.disk_bytes, defaults.disk_bytes);
+    fill(wanted.disk_inodes, defaults.disk_inodes);
+    fill(wanted.io_bytes_per_second, defaults.io_bytes_per_second);
+    fill(wanted.open_files, defaults.open_files);
+    return wanted;
+}
+
+// Boundaries from weak to strong; 0 for a word that is none.
+int strength(std::string_view boundary) {
+    if (boundary == "shared-kernel") return 1;
+    if (boundary == "userspace-kernel") return 2;
+    if (boundary == "own-kernel") return 3;
+    return 0;
+}
+
+boost::json::object limits_json(const Limits& limits) {
+    return {{"memory_bytes", limits.memory_bytes}, {"cpu_millis", limits.cpu_millis},
+            {"processes", limits.processes},       {"disk_bytes", limits.disk_bytes},
+            {"disk_inodes", limits.disk_inodes},   {"io_bytes_per_second", limits.io_bytes_per_second},
+            {"open_files", limits.open_files}};
+}
+
+boost::json::object phases_json(const std::vector<Phase>& phases) {
+    boost::json::object all;
+    for (const Phase& each : phases) all[json_text(each.name)] = each.micros;
+    return all;
+}
+
+}  // namespace
+
+void Registry::check(const CreateRequest& request) const {
+    const auto wrong = [](std::string what) { return Error{Errc::invalid_argument, std::move(what)}; };
+    if (request.timeout <= Millis{0}) throw wrong("a sandbox's timeout must be positive");
+    if (request.timeout > deps_.config.max_life) {
+        throw wrong(
+            "timeout above the maximum of " +
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(deps_.config.max_life).count()) +
+            " s");
+    }
+    if (size_of(request.metadata) > kMaxText) throw wrong("metadata of more than 64 KiB");
+    if (size_of(request.env) > kMaxText) throw wrong("environment of more than 64 KiB");
+    for (const auto& [name, value] : request.env) {
+        if (name.empty() || name.find_first_of(std::string_view{"=\0", 2}) != std::string::npos ||
+            value.find('\0') != std::string::npos) {
+            throw wrong("names of variables must not be empty or hold '=', and nothing may hold a NUL byte");
+        }
+    }
+    if (!request.minimum_boundary.empty() && strength(request.minimum_boundary) == 0) {
+        throw wrong("minimum_boundary is shared-kernel, userspace-kernel or own-kernel");
+    }
+    if (request.template_ref.size() > 200) throw wrong("name of a template of more than 200 bytes");
+}
+
+Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal who) {
+    std::optional<Error> failed;
+    try {
+        co_return co_await make(request, who);
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+        failed = e;
+    }
+    Event event{.type = "sandbox.refused", .tenant = who.tenant};
+    event.fields["template"] = json_text(request.template_ref);
+    add_who(event, who);
+    add_failure(event, *failed);
+    throw Error{*failed}.recorded_as(emit_or_log(deps_.events, std::move(event)));
+}
+
+Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
+    check(request);
+    admission_.enter(who.tenant);
+    Defer leave{[&] { admission_.leave(who.tenant); }};
+    const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
+
+    const std::string tag = random_hex(16);
+    making_.insert(tag);
+    const Defer made{[&] { making_.erase(tag); }};
+    const std::string& engine = request.isolation.empty() ? deps_.config.default_engine : request.isolation;
+    NewBox box =
+        co_await deps_.keeper.create({.template_digest = image.digest,
+                                      .engine = engine == "auto" ? std::string{} : engine,
+                                      .limits = with_defaults(request.limits, deps_.config.default_limits),
+                                      .owner_tag = tag});
+    const auto sandbox =
+        std::make_shared<LiveSandbox>(deps_, admission_, texts_, record_of(request, who, box.facts));
+
+    std::exception_ptr failed;
+    try {
+        if (strength(box.facts.boundary) < strength(request.minimum_boundary)) {
+            throw Error{Errc::failed_precondition, Fault::client,
+                        "this server offers the boundary " + box.facts.boundary + ", weaker than the " +
+                            request.minimum_boundary + " asked for"};
+        }
+        co_await bring_up(sandbox, std::move(box));
+    } catch (const Error&) {
+        failed = std::current_exception();
+    }
+    if (failed) {
+        co_await shielded(sandbox->undo_create());
+        std::rethrow_exception(failed);
+    }
+    leave.dismiss();
+    live_.emplace(sandbox->record().id, sandbox);
+    keep_time(*sandbox);
+    co_return sandbox;
+}
+
+SandboxRecord Registry::record_of(const CreateRequest& request, const Principal& who,
+                                  const BoxFacts& facts) const {
+    SandboxRecord record;
+    record.id = facts.id;
+    record.tenant = who.tenant;
+    record.template_name = request.template_ref;
+    record.template_digest = facts.template_digest;
+    record.engine = facts.engine;
+    record.boundary = facts.boundary;
+    record.kernel = facts.kernel;
+    record.disk_limit_by = facts.disk_limit_by;
+    record.generation = facts.generation;
+    record.limits = facts.limits;
+    record.limits.open_files = with_defaults(request.limits, deps_.config.default_limits).open_files;
+    record.metadata = request.metadata;
+    record.env = request.env;
+    record.internet = request.internet;
+    record.on_timeout = request.on_timeout;
+    record.auto_resume = request.auto_resume;
+    record.secure = request.secure;
+    record.access_token = random_hex(32);
+    record.created = record.started = deps_.clock.wall();
+    record.timeout = request.timeout;
+    record.key_id = who.key_id;
+    record.client = who.client;
+    record.protocol = who.protocol;
+    return record;
+}
+
+// The sandbox's own log is opened and tells of it before anybody can use it; meanwhile its agent is made
+// ready.
+Task<> Registry::bring_up(Live sandbox, NewBox box) {
+    const MonoTime since = deps_.clock.mono();
+    std::vector<Phase> phases = std::move(box.phases);
+    sandbox->set_phases(phases);
+    sandbox->set_life(sandbox->record().timeout, TimeoutMode::replace);
+    sandbox->take_handles(std::move(box.handles), rescuer_of(sandbox));
+
+    std::exception_ptr failed;
+    TaskGroup steps{deps_.executor, [&failed](std::exception_ptr why) {
+                        if (!failed) failed = std::move(why);
+                    }};
+    steps.spawn(open_record(sandbox));
+    steps.spawn(sandbox->greet());
+    try {
+        co_await steps.wait_idle();
+    } catch (const Error&) {
+        failed = std::current_exception();
+    }
+    co_await steps.close();
+    if (failed) std::rethrow_exception(failed);
+
+    sandbox->begin(SandboxState::running);
+    phases.push_back(
+        {.name = "ready",
+         .micros = static_cast<std::uint64_t>(
+             std::chrono::duration_cast<std::chrono::microseconds>(deps_.clock.mono() - since).count())});
+    Event event = sandbox_event(sandbox->record(), "sandbox.started", Witness::host);
+    event.fields["phases_us"] = phases_json(phases);
+    deps_.events.emit(std::move(event));
+    sandbox->set_phases(std::move(phases));
+}
+
+Task<> Registry::open_record(Live sandbox) {
+    const SandboxRecord& record = sandbox->record();
+    co_await deps_.events.prepare(record.id);
+    Event event = sandbox_event(record, "sandbox.created");
+    event.fields["template"] = json_text(record.template_name);
+    event.fields["digest"] = record.template_digest;
+    event.fields["engine"] = record.engine;
+    event.fields["boundary"] = record.boundary;
+    event.fields["kernel"] = json_text(record.kernel);
+    event.fields["limits"] = limits_json(record.limits);
+    event.fields["disk_limit_by"] = record.disk_limit_by;
+    event.fields["internet"] = record.internet;
+    event.fields["timeout_ms"] = record.timeout.count();
+    event.fields["on_timeout"] = record.on_timeout == OnTimeout::pause ? "pause" : "kill";
+    event.fields["env_names"] = json_names(record.env);
+    event.fields["metadata"] = json_texts(record.metadata);
+    event.fields["key"] = json_text(record.key_id);
+    event.fields["client"] = json_text(record.client);
+    event.fields["protocol"] = json_text(record.protocol);
+    sandbox->set_created_event(deps_.events.emit(std::move(event)));
+    co_await sandbox->save();
+}
+
+}  // namespace oyat::core
