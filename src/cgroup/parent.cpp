@@ -87,8 +87,9 @@ Parent::Parent(const Hierarchies& hierarchies, std::string_view state_id, const 
     }
     for (const Controller controller : {Controller::memory, Controller::cpu, Controller::cpuacct,
                                         Controller::pids, Controller::blkio, Controller::freezer}) {
-        // Where there is a v2 tree, it freezes and counts CPU time better than the v1 controllers.
-        const bool v2_does_it = controller == Controller::cpuacct || controller == Controller::freezer;
+        // Where there is a v2 tree, it freezes better than the v1 controller. (It counts CPU time better too, but a
+        // Java virtual machine inside takes its limits from v1 groups only if it has one in cpuacct as well.)
+        const bool v2_does_it = controller == Controller::freezer;
         const std::string& mount = hierarchies.v1(controller);
         if (mount.empty() || (v2_ && v2_does_it)) continue;
         const std::string path = mount + own;

@@ -61,31 +61,6 @@ Fd load_agent(const std::string& path) {
     return Fd{sys(::fcntl(memory.get(), F_DUPFD_CLOEXEC, kLowestPassedFd), "move the agent's descriptor")};
 }
 
-// The sandbox's own groups, read-only, where programs look for them. Only of hierarchies in which a sandbox
-// has a group: a mount of another would show the host's. And only v1 hierarchies with one controller each,
-// which can be named without knowing their mount options.
-std::vector<CgroupMount> own_cgroup_mounts(const cgroup::Hierarchies& hierarchies, std::string_view groups) {
-    using cgroup::Controller;
-    struct Known {
-        Controller controller;
-        CgroupMount mount;
-    };
-    constexpr std::array known{
-        Known{Controller::memory, {"cgroup", "root/sys/fs/cgroup/memory", {"memory"}}},
-        Known{Controller::cpu, {"cgroup", "root/sys/fs/cgroup/cpu", {"cpu"}}},
-        Known{Controller::cpuacct, {"cgroup", "root/sys/fs/cgroup/cpuacct", {"cpuacct"}}},
-        Known{Controller::pids, {"cgroup", "root/sys/fs/cgroup/pids", {"pids"}}},
-    };
-    std::vector<CgroupMount> mounts;
-    for (const Known& each : known) {
-        const std::string& path = hierarchies.v1(each.controller);
-        const bool joined = ::access((path + "/" + std::string{groups}).c_str(), F_OK) == 0;
-        if (!path.empty() && joined && path.find(',') == std::string::npos) mounts.push_back(each.mount);
-    }
-    if (mounts.empty() && !hierarchies.v2().empty()) mounts.push_back({"cgroup2", "root/sys/fs/cgroup", {}});
-    return mounts;
-}
-
 struct Pipe {
     Fd reader;
     Fd writer;
@@ -130,10 +105,10 @@ std::optional<Failure> wait_for_exec(int report) {
 
 Launcher::Launcher(const std::string& work_dir, const std::string& agent,
                    const cgroup::Hierarchies& hierarchies, std::string_view groups)
-    : workshop_{work_dir},
+    : cgroup_view_{hierarchies, groups},
+      workshop_{work_dir, cgroup_view_},
       agent_{load_agent(agent)},
       filter_{build_seccomp_filter()},
-      cgroup_mounts_{own_cgroup_mounts(hierarchies, groups)},
       time_namespaces_{::access("/proc/self/ns/time_for_children", F_OK) == 0} {}
 
 Process Launcher::start(const Parts& parts) const {
@@ -168,6 +143,7 @@ Process Launcher::start(const Parts& parts) const {
     const std::vector<Fd> joins = parts.group->join_fds();
     std::vector<int> tasks;
     for (const Fd& fd : joins) tasks.push_back(fd.get());
+    if (cgroup_view_.tasks_to_join() >= 0) tasks.push_back(cgroup_view_.tasks_to_join());
     const Fd tree = parts.group->tree_fd();
     const Fd raised_tree = tree ? raised(tree.get()) : Fd{};
 
@@ -179,7 +155,7 @@ Process Launcher::start(const Parts& parts) const {
         .root = parts.root,
         .covers = {covers.data(), covers.size()},
         .sys = sys_dir.c_str(),
-        .cgroups = {cgroup_mounts_.data(), cgroup_mounts_.size()},
+        .cgroups = {cgroup_view_.mounts().data(), cgroup_view_.mounts().size()},
         .host_name = id.c_str(),
         .host_name_length = id.size(),
         .own_files = {own_files.data(), own_files.size()},

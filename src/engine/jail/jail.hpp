@@ -10,6 +10,7 @@
 #include "base/fd.hpp"
 #include "cgroup/group.hpp"
 #include "cgroup/hierarchies.hpp"
+#include "engine/jail/cgroup_view.hpp"
 #include "engine/jail/child.hpp"
 #include "engine/jail/process.hpp"
 #include "engine/jail/workshop.hpp"
@@ -49,10 +50,10 @@ public:
     void forget(std::string_view id) const noexcept { workshop_.remove_facts(id); }
 
 private:
+    CgroupView cgroup_view_;
     Workshop workshop_;
     Fd agent_;
     std::vector<sock_filter> filter_;
-    std::vector<CgroupMount> cgroup_mounts_;
     bool time_namespaces_ = false;
 };
 

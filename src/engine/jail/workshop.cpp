@@ -31,12 +31,10 @@ constexpr std::array kLinks{Link{"fd", "/proc/self/fd"}, Link{"stdin", "/proc/se
                             Link{"ptmx", "pts/ptmx"}};
 constexpr std::array kMountPoints{"pts", "shm", "mqueue"};
 
-// Where /sys needs a directory: for the sandbox's own control groups, and for glibc, which counts processors
+// /sys is a few directories: for the sandbox's own control groups, and for glibc, which counts processors
 // there.
 constexpr std::array kFactDirs{
     "proc", "sys", "sys/fs", "sys/fs/cgroup", "sys/devices", "sys/devices/system", "sys/devices/system/cpu"};
-constexpr std::array kCgroupDirs{"sys/fs/cgroup/memory", "sys/fs/cgroup/cpu", "sys/fs/cgroup/cpuacct",
-                                 "sys/fs/cgroup/pids"};
 
 Fd new_tmpfs(const char* size, const char* inodes) {
     const Fd fs{sys(::fsopen("tmpfs", FSOPEN_CLOEXEC), "open a tmpfs")};
@@ -68,7 +66,10 @@ void make_device_tree(int work_dir) {
 
 }  // namespace
 
-Workshop::Workshop(const std::string& dir) {
+Workshop::Workshop(const std::string& dir, const CgroupView& cgroup_view)
+    : fact_dirs_{kFactDirs.begin(), kFactDirs.end()} {
+    for (const std::string& name : cgroup_view.directories()) fact_dirs_.push_back("sys/" + name);
+    for (const FactFile file : kFactFiles) fact_files_.emplace_back(path_inside(file));
     in("jail workshop", [&] {
         // 24 inodes a jail; a page each for the six that have content.
         const Fd tmpfs = new_tmpfs("512m", "400000");
@@ -90,26 +91,21 @@ void Workshop::enter() const {
 
 void Workshop::make_facts(std::string_view id) const {
     const std::string home = "facts/" + std::string{id};
-    const auto make_dir = [&](const std::string& path) {
-        sys(::mkdirat(dir_.get(), path.c_str(), 0755), "make the fact files");
-    };
-    make_dir(home);
-    for (const char* name : kFactDirs) make_dir(home + "/" + name);
-    for (const char* name : kCgroupDirs) make_dir(home + "/" + name);
-    for (const FactFile file : kFactFiles) {
-        const std::string path = home + "/" + path_inside(file);
-        Fd{sys(::openat(dir_.get(), path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0444),
-               "make the fact files")};
+    sys(::mkdirat(dir_.get(), home.c_str(), 0755), "make the fact files");
+    for (const std::string& name : fact_dirs_) {
+        sys(::mkdirat(dir_.get(), (home + "/" + name).c_str(), 0755), "make the fact files");
+    }
+    for (const std::string& name : fact_files_) {
+        const int flags = O_CREAT | O_WRONLY | O_CLOEXEC;
+        Fd{sys(::openat(dir_.get(), (home + "/" + name).c_str(), flags, 0444), "make the fact files")};
     }
 }
 
 void Workshop::remove_facts(std::string_view id) const noexcept {
     const std::string home = "facts/" + std::string{id};
-    for (const FactFile file : kFactFiles)
-        ::unlinkat(dir_.get(), (home + "/" + path_inside(file)).c_str(), 0);
-    for (const char* name : kCgroupDirs) ::unlinkat(dir_.get(), (home + "/" + name).c_str(), AT_REMOVEDIR);
-    for (std::size_t at = kFactDirs.size(); at-- > 0;) {
-        ::unlinkat(dir_.get(), (home + "/" + kFactDirs[at]).c_str(), AT_REMOVEDIR);
+    for (const std::string& name : fact_files_) ::unlinkat(dir_.get(), (home + "/" + name).c_str(), 0);
+    for (std::size_t at = fact_dirs_.size(); at-- > 0;) {
+        ::unlinkat(dir_.get(), (home + "/" + fact_dirs_[at]).c_str(), AT_REMOVEDIR);
     }
     ::unlinkat(dir_.get(), home.c_str(), AT_REMOVEDIR);
 }

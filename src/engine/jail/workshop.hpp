@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
+#include "engine/jail/cgroup_view.hpp"
 
 namespace oyat::jail {
 
@@ -20,7 +22,7 @@ namespace oyat::jail {
 class Workshop {
 public:
     // Mounts the tmpfs on `dir` and makes the device tree. The caller is in its private mount namespace.
-    explicit Workshop(const std::string& dir);
+    Workshop(const std::string& dir, const CgroupView& cgroup_view);
 
     void enter() const;  // makes it the working directory
 
@@ -30,6 +32,8 @@ public:
 
 private:
     Fd dir_;
+    std::vector<std::string> fact_dirs_;  // below facts/<id>, parents first
+    std::vector<std::string> fact_files_;
 };
 
 }  // namespace oyat::jail
