@@ -76,7 +76,7 @@ Task<> Command::resize(TermSize size) {
 Task<> Command::signal(int signal) {
     if (end_) throw Error{Errc::not_found, "process with pid " + std::to_string(pid_) + " has ended"};
     const std::shared_ptr<AgentChannel> agent = door_->channel();
-    Event event = sandbox_event(around_.record, "command.signaled");
+    Event event = sandbox_event(around_.record, "command.signalled");
     event.fields["command"] = requested_event_;
     event.fields["pid"] = pid_;
     event.fields["signal"] = signal;
@@ -225,7 +225,7 @@ void Command::lost(const std::string& why) {
     for (const char* unknown : {"exit", "signal", "limit"}) event.fields[unknown] = nullptr;
     event.fields["timed_out"] = out_of_time_;
     event.fields["oom"] = false;
-    event.fields["reason"] = json_text(why);
+    event.fields["sentence"] = json_text(why);
     end_ = ProcessEnd{.exit_code = -1, .timed_out = out_of_time_, .fault = Fault::agent};
     end_->event_id = emit_or_log(around_.events, std::move(event));
     outputs_->interrupt(Error{Errc::unavailable, Fault::agent, why});

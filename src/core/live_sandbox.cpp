@@ -253,11 +253,11 @@ Event LiveSandbox::ended_event(const Ending& ending) const {
         std::max<std::int64_t>(0, unix_millis(record_.ended_at) - unix_millis(record_.created));
     if (ending.who) add_who(event, *ending.who);
     if (const auto& usage = ending.last_usage) {
-        event.fields["resources"] = {{"cpu_us", usage->cpu_us},
-                                     {"memory_peak", usage->memory_peak},
-                                     {"oom_kills", usage->oom_kills},
-                                     {"processes_denied", usage->processes_denied},
-                                     {"disk_used", usage->disk_used}};
+        event.fields["usage"] = {{"cpu_us", usage->cpu_us},
+                                 {"memory_peak", usage->memory_peak},
+                                 {"oom_kills", usage->oom_kills},
+                                 {"processes_denied", usage->processes_denied},
+                                 {"disk_used", usage->disk_used}};
     }
     return event;
 }

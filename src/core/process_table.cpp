@@ -144,7 +144,8 @@ std::optional<Error> ProcessTable::refusal(const RunRequest& request, const Prin
 Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal who) {
     const std::optional<Error> denied = refusal(request, who);
     Event requested = requested_event(around_.record, request, who);
-    requested.fields["verdict"] = denied ? "deny" : "allow";
+    requested.fields["verdict"] = {{"action", denied ? "deny" : "allow"},
+                                   {"rule", denied ? "limits" : "default"}};
     const std::string id = around_.events.emit(std::move(requested));
     // How it came to nothing, recorded; to be thrown.
     const auto failure = [&](const char* type, const Error& error) {

@@ -20,7 +20,7 @@ void add_who(Event& event, const Principal& who) {
 void add_failure(Event& event, const Error& error) {
     event.fault = error.fault();
     event.fields["code"] = to_string(error.code());
-    event.fields["reason"] = json_text(error.message());
+    event.fields["sentence"] = json_text(error.message());
 }
 
 std::string emit_or_log(EventBus& events, Event event) {

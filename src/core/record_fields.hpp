@@ -14,7 +14,7 @@ namespace oyat::core {
 // Who asked: key, client, protocol.
 void add_who(Event& event, const Principal& who);
 
-// Why something failed: code, reason, and the event's fault.
+// Why something failed: code, sentence, and the event's fault.
 void add_failure(Event& event, const Error& error);
 
 // Emits what must not stop the work when the record cannot be written, such as the end of something: that is

@@ -113,7 +113,7 @@ Task<std::unique_ptr<FileSource>> RecordedFiles::read(std::string path, std::str
     Event event = event_of("file.read", path, user, who);
     const auto agent = door_->channel();
     auto source = co_await done(event, agent->read(std::move(path), std::move(user), offset, length));
-    event.fields["size"] = source->entry().size;
+    event.fields["bytes"] = source->entry().size;
     if (offset != 0 || length != 0) {
         event.fields["offset"] = offset;
         event.fields["length"] = length;

@@ -51,6 +51,18 @@ boost::json::object limits_json(const Limits& limits) {
             {"open_files", limits.open_files}};
 }
 
+// What the box is made for; its own log exists only with it, so this stands in the server's.
+Event requested_event(const CreateRequest& request, const Principal& who) {
+    Event event{.type = "sandbox.requested", .tenant = who.tenant};
+    event.fields["template"] = json_text(request.template_ref);
+    event.fields["isolation"] = json_text(request.isolation);
+    event.fields["limits"] = limits_json(request.limits);
+    event.fields["timeout_ms"] = request.timeout.count();
+    event.fields["internet"] = request.internet;
+    add_who(event, who);
+    return event;
+}
+
 boost::json::object phases_json(const std::vector<Phase>& phases) {
     boost::json::object all;
     for (const Phase& each : phases) all[json_text(each.name)] = each.micros;
@@ -87,7 +99,8 @@ Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal
     try {
         co_return co_await make(request, who);
     } catch (const Error& e) {
-        if (e.code() == Errc::canceled) throw;
+        // Nobody waits for it any more, or its failure is in its own record.
+        if (e.code() == Errc::canceled || !e.event().empty()) throw;
         failed = e;
     }
     Event event{.type = "sandbox.refused", .tenant = who.tenant};
@@ -103,6 +116,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     Defer leave{[&] { admission_.leave(who.tenant); }};
     const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
 
+    deps_.events.emit(requested_event(request, who));
     const std::string tag = random_hex(16);
     making_.insert(tag);
     const Defer made{[&] { making_.erase(tag); }};
@@ -115,7 +129,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     const auto sandbox =
         std::make_shared<LiveSandbox>(deps_, admission_, texts_, record_of(request, who, box.facts));
 
-    std::exception_ptr failed;
+    std::optional<Error> failed;
     try {
         if (strength(box.facts.boundary) < strength(request.minimum_boundary)) {
             throw Error{Errc::failed_precondition, Fault::client,
@@ -123,12 +137,14 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
                             request.minimum_boundary + " asked for"};
         }
         co_await bring_up(sandbox, std::move(box));
-    } catch (const Error&) {
-        failed = std::current_exception();
+    } catch (const Error& e) {
+        failed = e;
     }
     if (failed) {
         co_await shielded(sandbox->undo_create());
-        std::rethrow_exception(failed);
+        Event event = sandbox_event(sandbox->record(), "sandbox.failed", Witness::host);
+        add_failure(event, *failed);
+        throw Error{*failed}.recorded_as(emit_or_log(deps_.events, std::move(event)));
     }
     leave.dismiss();
     live_.emplace(sandbox->record().id, sandbox);
@@ -194,7 +210,7 @@ Task<> Registry::bring_up(Live sandbox, NewBox box) {
          .micros = static_cast<std::uint64_t>(
              std::chrono::duration_cast<std::chrono::microseconds>(deps_.clock.mono() - since).count())});
     Event event = sandbox_event(sandbox->record(), "sandbox.started", Witness::host);
-    event.fields["phases_us"] = phases_json(phases);
+    event.fields["phases"] = phases_json(phases);
     deps_.events.emit(std::move(event));
     sandbox->set_phases(std::move(phases));
 }
@@ -202,9 +218,10 @@ Task<> Registry::bring_up(Live sandbox, NewBox box) {
 Task<> Registry::open_record(Live sandbox) {
     const SandboxRecord& record = sandbox->record();
     co_await deps_.events.prepare(record.id);
-    Event event = sandbox_event(record, "sandbox.created");
+    Event event = sandbox_event(record, "sandbox.created", Witness::host);
     event.fields["template"] = json_text(record.template_name);
-    event.fields["digest"] = record.template_digest;
+    event.fields["template_digest"] = record.template_digest;
+    event.fields["generation"] = record.generation;
     event.fields["engine"] = record.engine;
     event.fields["boundary"] = record.boundary;
     event.fields["kernel"] = json_text(record.kernel);

@@ -5,6 +5,7 @@
 
 #include "base/defer.hpp"
 #include "base/log.hpp"
+#include "core/json_text.hpp"
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
 #include "core/registry.hpp"
@@ -59,8 +60,13 @@ Task<> all_of(Executor executor, std::vector<Task<>> tasks) {
 // --- notices ----------------------------------------------------------------------------------------------
 
 void Registry::heard(KeeperNotice notice) {
-    if (notice.kind == KeeperNotice::Kind::link_back) {
-        tasks_.spawn(verify());
+    const bool back = notice.kind == KeeperNotice::Kind::link_back;
+    if (back || notice.kind == KeeperNotice::Kind::link_lost) {
+        Event event{.type = back ? "keeper.back" : "keeper.lost", .by = Witness::host};
+        if (!back) event.fault = Fault::engine;
+        event.fields["text"] = json_text(notice.text);
+        emit_or_log(deps_.events, std::move(event));
+        if (back) tasks_.spawn(verify());
         return;
     }
     const auto found = live_.find(notice.id);
@@ -95,7 +101,7 @@ Task<> Registry::rescue(Live sandbox, std::string why) {
     log::warn("agent lost", {{"sandbox", id}, {"reason", why}});
     Event event = sandbox_event(sandbox->record(), "agent.lost", Witness::host);
     event.fault = Fault::agent;
-    event.fields["reason"] = why;
+    event.fields["sentence"] = json_text(why);
     emit_or_log(deps_.events, std::move(event));
     if (sandbox->agent_broke_protocol()) {
         co_await end_quietly(sandbox, {.reason = EndedBy::crash, .detail = why});
@@ -133,6 +139,7 @@ Task<> Registry::adopt(Live sandbox, bool frozen) {
     if (is_over(sandbox->record().state)) co_return;
     sandbox->take_handles(std::move(box.handles), rescuer_of(sandbox));
     if (!frozen) co_await sandbox->greet();  // one that is frozen is greeted when it is resumed
+    emit_or_log(deps_.events, sandbox_event(sandbox->record(), "sandbox.reattached", Witness::host));
 }
 
 // --- restarts ---------------------------------------------------------------------------------------------
