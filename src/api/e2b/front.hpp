@@ -23,7 +23,7 @@ public:
     Task<> handle(http::Exchange& exchange) override;
 
     // The control plane's routes as "METHOD /pattern", for the tests that walk them.
-    [[nodiscard]] std::vector<std::string> routes() const { return control_.routes(); }
+    [[nodiscard]] std::vector<std::string> routes() const override { return control_.routes(); }
 
     // Ends what runs beside requests. To be awaited before destruction.
     Task<> close() { return data_.close(); }

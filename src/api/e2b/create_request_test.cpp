@@ -1,0 +1,116 @@
+#include "api/e2b/create_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/throwing.hpp"
+#include "rpc/message.hpp"
+
+namespace oyat::e2b {
+namespace {
+
+using std::chrono::seconds;
+
+Result<core::CreateRequest> read(std::string_view body, CreateForm form = CreateForm::v2) {
+    return read_create_request(or_throw(rpc::parse_object(body)), form,
+                               Settings{.domain = "", .longest_run = seconds{3600}});
+}
+
+std::string refusal(std::string_view body, CreateForm form = CreateForm::v2) {
+    const Result<core::CreateRequest> request = read(body, form);
+    return request ? "accepted" : request.error().message();
+}
+
+TEST(CreateRequest, ATemplateIsEnough) {
+    const core::CreateRequest request = read(R"({"templateID":"base"})").value();
+    EXPECT_EQ(request.template_ref, "base");
+    EXPECT_EQ(request.timeout, seconds{300});
+    EXPECT_TRUE(request.internet);
+    EXPECT_TRUE(request.secure);
+    EXPECT_EQ(request.on_timeout, core::OnTimeout::kill);
+}
+
+TEST(CreateRequest, TheOlderFormHasAnotherLifeAndMayBeOpen) {
+    EXPECT_EQ(read(R"({"templateID":"b"})", CreateForm::v1).value().timeout, seconds{15});
+    EXPECT_TRUE(read(R"({"templateID":"b"})", CreateForm::v1).value().secure);
+    EXPECT_FALSE(read(R"({"templateID":"b","secure":false})", CreateForm::v1).value().secure);
+    EXPECT_TRUE(read(R"({"templateID":"b","secure":false})", CreateForm::v2).value().secure);
+}
+
+TEST(CreateRequest, TakesWhatTheClientsSend) {
+    const core::CreateRequest request = read(R"({"templateID":"base:v1","timeout":60,"metadata":{"job":"42"},
+        "envVars":{"TOKEN":"a\nb"},"allow_internet_access":false,"autoPause":true,"autoPauseMemory":true,
+        "autoResume":{"enabled":true},"mcp":{"x":{}},"network":{"allowPublicTraffic":true},"volumeMounts":[],
+        "iam":{"tokens":{}},"something_new":1})")
+                                            .value();
+    EXPECT_EQ(request.timeout, seconds{60});
+    EXPECT_EQ(request.metadata.at("job"), "42");
+    EXPECT_EQ(request.env.at("TOKEN"), "a\nb");
+    EXPECT_FALSE(request.internet);
+    EXPECT_EQ(request.on_timeout, core::OnTimeout::pause);
+    EXPECT_TRUE(request.auto_resume);
+}
+
+TEST(CreateRequest, DenyingEverythingIsNoInternet) {
+    EXPECT_FALSE(read(R"({"templateID":"b","network":{"denyOut":["0.0.0.0/0"]}})").value().internet);
+    EXPECT_TRUE(read(R"({"templateID":"b","network":{"denyOut":[],"allowOut":[]}})").value().internet);
+}
+
+TEST(CreateRequest, ALifeMustFitARun) {
+    for (const char* timeout :
+         {"0", "-1", "3601", "1.5", "\"60\"", "true", "9007199254740993", "1e3", "[]"}) {
+        EXPECT_NE(refusal(std::string{R"({"templateID":"b","timeout":)"} + timeout + "}"), "accepted")
+            << timeout;
+    }
+    EXPECT_EQ(refusal(R"({"templateID":"b","timeout":3600})"), "accepted");
+}
+
+TEST(CreateRequest, OptionsOfALaterReleaseAreRefusedByName) {
+    const std::pair<const char*, const char*> options[] = {
+        {R"("network":{"denyOut":["0.0.0.0/0"],"allowOut":["a.example"]})", "network.allowOut"},
+        {R"("network":{"denyOut":["10.0.0.0/8"]})", "network.denyOut"},
+        {R"("network":{"allowPublicTraffic":false})", "network.allowPublicTraffic"},
+        {R"("network":{"maskRequestHost":"localhost:${PORT}"})", "network.maskRequestHost"},
+        {R"("network":{"httpsPorts":[8443]})", "network.httpsPorts"},
+        {R"("network":{"rules":{"a.example":[{}]}})", "network.rules"},
+        {R"("network":{"egressProxy":{"address":"p:1"}})", "network.egressProxy"},
+        {R"("volumeMounts":[{"name":"d","path":"/d"}])", "volumeMounts"},
+        {R"("iam":{"tokens":{"aws":{}}})", "iam"},
+        {R"("autoPause":true,"autoPauseMemory":false)", "autoPauseMemory"},
+        {R"("secrets":{"A":"b"})", "secrets"},
+    };
+    for (const auto& [option, name] : options) {
+        EXPECT_EQ(refusal(std::string{R"({"templateID":"b",)"} + option + "}"),
+                  "'" + std::string{name} + "' is not available in this release");
+    }
+}
+
+TEST(CreateRequest, BrokenOptionsAreRefusedAsSuch) {
+    const char* options[] = {
+        R"("metadata":[])",
+        R"("metadata":{"a":1})",
+        R"("envVars":{"A=B":"x"})",
+        R"("envVars":{"":"x"})",
+        R"("envVars":{"A":"x\u0000y"})",
+        R"("autoPauseMemory":false)",
+        R"("autoPause":true,"autoPauseMemory":false,"autoResume":{"enabled":true})",
+        R"("network":{"denyOut":["example.org"]})",
+        R"("network":{"denyOut":["10.0.0.0/33"]})",
+        R"("network":{"allowOut":["example.org"]})",
+        R"("network":{"maskRequestHost":"h\u00f6st"})",
+        R"("network":{"httpsPorts":[49983]})",
+        R"("iam":{"tokens":{"a":{},"b":{},"c":{},"d":{},"e":{},"f":{}}})",
+    };
+    for (const char* option : options) {
+        const std::string sentence = refusal(std::string{R"({"templateID":"b",)"} + option + "}");
+        EXPECT_NE(sentence, "accepted") << option;
+        EXPECT_EQ(sentence.find("not available"), std::string::npos) << option;
+    }
+    EXPECT_NE(refusal("{}"), "accepted");
+    EXPECT_NE(refusal(R"({"templateID":7})"), "accepted");
+    EXPECT_EQ(refusal(R"({"templateID":"b","secure":false,"network":{"allowPublicTraffic":false}})",
+                      CreateForm::v1),
+              "'network.allowPublicTraffic': false needs 'secure'");
+}
+
+}  // namespace
+}  // namespace oyat::e2b
