@@ -1,0 +1,343 @@
+#include "cli/command_line.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <csignal>
+#include <functional>
+
+#include "base/throwing.hpp"
+#include "cli/commands.hpp"
+#include "cli/completion.hpp"
+#include "cli/failure.hpp"
+#include "cli/format.hpp"
+#include "io/run.hpp"
+
+// The one file that includes CLI11, which takes seconds to compile. Each command is a block: its words, then
+// the action that takes them.
+namespace oyat::cli {
+namespace {
+
+using Action = std::function<int(Context&)>;
+
+// Turns a text option into a checked value; CLI11 shows the message with the option's name.
+template <class T>
+auto with(std::function<Result<T>(std::string_view)> parse, std::function<void(T)> keep) {
+    return [parse = std::move(parse), keep = std::move(keep)](const std::string& text) {
+        Result<T> value = parse(text);
+        if (!value) throw CLI::ValidationError{value.error().message()};
+        keep(*std::move(value));
+    };
+}
+
+template <class T>
+std::function<void(T)> into(T& place) {
+    return [&place](T value) { place = std::move(value); };
+}
+template <class T>
+std::function<void(T)> into(std::optional<T>& place) {
+    return [&place](T value) { place = std::move(value); };
+}
+
+void add_pairs(CLI::App& app, const std::string& name, const std::string& what,
+               std::vector<std::pair<std::string, std::string>>& pairs) {
+    app.add_option_function<std::vector<std::string>>(
+           name,
+           [&pairs](const std::vector<std::string>& texts) {
+               for (const std::string& text : texts) {
+                   auto pair = parse_pair(text);
+                   if (!pair) throw CLI::ValidationError{pair.error().message()};
+                   pairs.push_back(*std::move(pair));
+               }
+           },
+           what)
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+}
+
+// The whole table. Lives as long as the program: actions refer to the options in it.
+struct CommandLine {
+    CLI::App app{"oyat: sandboxes for AI agents on this machine", "oyat"};
+    Action action;
+    bool json = false;
+
+    NewSandbox sandbox;
+    Command command;
+    Listing listing;
+    Watch watching;
+    AuditQuery query;
+    Server server;
+    std::vector<std::string> ids, scopes{"run"};
+    std::string id, from, to, name, tenant, digest, path, shell_name;
+    std::optional<std::string> maybe_id;
+    std::uint16_t inside = 0, local = 0;
+    std::uint64_t limit = 1000;
+    Millis life{0};
+    bool all = false, keep = false, follow = false, once = false, no_stdin = false;
+
+    explicit CommandLine(std::string program_version) {
+        app.require_subcommand(1);
+        app.fallthrough();
+        app.add_flag("--json", json, "print the server's JSON");
+        app.set_version_flag("--version", std::move(program_version));
+        add_server_commands();
+        add_sandbox_commands();
+        add_run_commands();
+        add_record_commands();
+        add_template_commands();
+        add_key_commands();
+        add_completion();
+    }
+
+    CLI::App* add(CLI::App& parent, const std::string& word, const std::string& what, Action then) {
+        CLI::App* command_app = parent.add_subcommand(word, what);
+        command_app->callback([this, then = std::move(then)] { action = then; });
+        return command_app;
+    }
+    // A command that waits for things, on a loop of its own.
+    template <class F>
+    static Action looped(F body) {
+        return [body](Context& context) { return oyat::run(body(context)); };
+    }
+
+    void sandbox_options(CLI::App& to_app) {
+        to_app.add_option("--template", sandbox.base, "name, name:tag or digest")->capture_default_str();
+        to_app.add_option("--isolation", sandbox.isolation, "jail, gvisor, microvm or auto");
+        to_app.add_option("--minimum-boundary", sandbox.minimum_boundary,
+                          "shared-kernel, userspace-kernel or own-kernel: refuse less");
+        to_app.add_option_function<std::string>("--memory",
+                                                with<std::uint64_t>(parse_bytes, into(sandbox.memory)),
+                                                "limit, such as 512MiB or 2GiB");
+        to_app.add_option_function<std::string>(
+            "--disk", with<std::uint64_t>(parse_bytes, into(sandbox.disk)), "limit, such as 10GiB");
+        to_app.add_option("--cpus", sandbox.cpus, "limit, such as 2 or 0.5")->check(CLI::PositiveNumber);
+        to_app.add_option_function<std::string>("--timeout",
+                                                with<Millis>(parse_duration, into(sandbox.timeout)),
+                                                "life of the sandbox, such as 5m or 24h");
+        to_app.add_flag("--no-internet", sandbox.no_internet, "refuse every connection and name");
+        add_pairs(to_app, "-e,--env", "variable for all commands in it", sandbox.env);
+        add_pairs(to_app, "--metadata", "your own label", sandbox.metadata);
+    }
+    void command_options(CLI::App& to_app, bool optional_command) {
+        to_app.add_option("--user", command.user, "user inside (default: the template's)");
+        to_app.add_option("--cwd", command.cwd, "directory inside");
+        to_app.add_flag("-t,--tty", command.terminal, "give it a terminal");
+        to_app.add_flag("--no-stdin", no_stdin, "do not pass standard input in");
+        to_app.add_option_function<std::string>("--wall", with<Millis>(parse_duration, into(command.timeout)),
+                                                "end the command after this time");
+        CLI::Option* words =
+            to_app.add_option("command", command.argv, "program and its arguments, after --");
+        if (!optional_command) words->required();
+        to_app.positionals_at_end();
+    }
+    void id_argument(CLI::App& to_app) { to_app.add_option("id", id, "sandbox")->required(); }
+
+    void add_server_commands() {
+        CLI::App* up_app = add(app, "up", "start the server on this machine",
+                               looped([this](Context& context) { return up(context, server); }));
+        up_app->add_option("--state", server.state, "where it keeps everything")->capture_default_str();
+        up_app->add_option("--listen", server.listen, "address and port")->capture_default_str();
+        up_app->add_flag("--without-template", server.without_template, "do not make the base template");
+        CLI::App* down_app = add(app, "down", "stop the server; sandboxes stay",
+                                 looped([this](Context& context) { return down(context, server); }));
+        down_app->add_option("--state", server.state, "as given to up")->capture_default_str();
+        add(app, "status", "is it up, and what does it hold",
+            looped([](Context& context) { return status(context); }));
+    }
+
+    void add_sandbox_commands() {
+        sandbox_options(*add(app, "create", "make a sandbox and print its id",
+                             looped([this](Context& context) { return create(context, sandbox); })));
+        CLI::App* ls_app = add(app, "ls", "list sandboxes",
+                               looped([this](Context& context) { return ls(context, listing); }));
+        ls_app->add_option("--state", listing.states, "only these: running, paused, ...");
+        ls_app->add_flag("-q,--quiet", listing.quiet, "ids only");
+        CLI::App* kill_app = add(app, "kill", "end sandboxes",
+                                 looped([this](Context& context) { return kill(context, ids, all); }));
+        kill_app->add_option("ids", ids, "sandboxes");
+        kill_app->add_flag("--all", all, "all of this tenant");
+        id_argument(*add(app, "pause", "freeze a sandbox",
+                         looped([this](Context& context) { return pause(context, id); })));
+        id_argument(*add(app, "resume", "let a paused sandbox go on",
+                         looped([this](Context& context) { return resume(context, id); })));
+        CLI::App* timeout_app = add(app, "timeout", "set when a sandbox ends, from now",
+                                    looped([this](Context& context) { return timeout(context, id, life); }));
+        id_argument(*timeout_app);
+        timeout_app
+            ->add_option_function<std::string>("time", with<Millis>(parse_duration, into(life)),
+                                               "such as 30m")
+            ->required();
+        CLI::App* top_app = add(app, "top", "what each sandbox uses",
+                                looped([this](Context& context) { return top(context, once); }));
+        top_app->add_flag("--once", once, "print once and end");
+        CLI::App* info_app = add(app, "info", "a sandbox's record, or the server",
+                                 looped([this](Context& context) { return info(context, maybe_id); }));
+        info_app->add_option("id", maybe_id, "sandbox, also one that ended today");
+    }
+
+    void add_run_commands() {
+        CLI::App* run_app =
+            add(app, "run", "run one command in a sandbox of its own", looped([this](Context& context) {
+                    command.interactive = !no_stdin;
+                    return run(context, sandbox, command, keep);
+                }));
+        sandbox_options(*run_app);
+        run_app->add_flag("--keep", keep, "leave the sandbox afterwards");
+        command_options(*run_app, false);
+        CLI::App* exec_app = add(app, "exec", "run a command in a sandbox", looped([this](Context& context) {
+                                     command.interactive = !no_stdin;
+                                     return exec(context, id, command);
+                                 }));
+        id_argument(*exec_app);
+        add_pairs(*exec_app, "-e,--env", "variable for the command", command.env);
+        command_options(*exec_app, false);
+        CLI::App* shell_app = add(app, "shell", "open a terminal in a sandbox",
+                                  looped([this](Context& context) { return shell(context, id, command); }));
+        id_argument(*shell_app);
+        add_pairs(*shell_app, "-e,--env", "variable for the shell", command.env);
+        command_options(*shell_app, true);
+        CLI::App* cp_app =
+            add(app, "cp", "copy files in or out; one place is ID:PATH",
+                looped([this](Context& context) { return cp(context, from, to, command.user); }));
+        cp_app->add_option("from", from, "PATH, ID:PATH or -")->required();
+        cp_app->add_option("to", to, "PATH, ID:PATH or -")->required();
+        cp_app->add_option("--user", command.user, "user inside");
+        CLI::App* port_app =
+            add(app, "port", "reach a port inside from this machine",
+                looped([this](Context& context) { return port(context, id, inside, local); }));
+        id_argument(*port_app);
+        port_app->add_option("port", inside, "port inside")->required()->check(CLI::Range(1, 65'535));
+        port_app->add_option("local", local, "port here (default: a free one)");
+    }
+
+    void add_record_commands() {
+        CLI::App* logs_app =
+            add(app, "logs", "what happened in a sandbox, with output",
+                looped([this](Context& context) { return logs(context, id, follow, limit); }));
+        id_argument(*logs_app);
+        logs_app->add_flag("-f,--follow", follow, "go on as it happens");
+        logs_app->add_option("--limit", limit, "how many events")
+            ->capture_default_str()
+            ->check(CLI::Range(0, 10'000));
+        CLI::App* watch_app =
+            add(app, "watch", "events as they happen",
+                looped([this](Context& context) { return oyat::cli::watch(context, watching); }));
+        watch_app->add_option("--sandbox", watching.sandbox, "only of this one");
+        watch_app->add_option("--type", watching.type, "only types that begin so: command., connect.denied");
+        watch_app->add_flag("--old", watching.old, "first what has happened so far");
+
+        CLI::App* audit_app = app.add_subcommand("audit", "the record, from its files, without a server");
+        audit_app->require_subcommand(1);
+        audit_app->add_option("--state", query.state, "the server's state directory")->capture_default_str();
+        CLI::App* show_app = add(*audit_app, "show", "one sandbox's record, with the output of its commands",
+                                 [this](Context& context) { return audit_show(context, query); });
+        show_app->add_option("chain", query.chain, "sandbox id, or server")->required();
+        CLI::App* query_app = add(*audit_app, "query", "search the record of all sandboxes",
+                                  [this](Context& context) { return audit_show(context, query); });
+        for (CLI::App* each : {show_app, query_app}) {
+            each->add_option("--type", query.type, "types that begin so");
+            each->add_option("--fault", query.fault, "client, policy, command, limit, ...");
+            each->add_option("--text", query.text, "records that contain this");
+        }
+        query_app->add_option("--sandbox", query.chain, "only of this one");
+        CLI::App* verify_app =
+            add(*audit_app, "verify", "check the chains of digests", [this](Context& context) {
+                return audit_verify(context, path.empty() ? query.state + "/audit" : path);
+            });
+        verify_app->add_option("path", path, "a directory or one file (default: the state's)");
+    }
+
+    void add_template_commands() {
+        CLI::App* template_app = app.add_subcommand("template", "read-only roots for sandboxes");
+        template_app->require_subcommand(1);
+        add(*template_app, "ls", "list templates",
+            looped([](Context& context) { return template_ls(context); }));
+        CLI::App* import_app =
+            add(*template_app, "import", "take in an archive (tar, tar.zst)",
+                looped([this](Context& context) { return template_import(context, path, name, digest); }));
+        import_app->add_option("file", path, "archive, or -")->required();
+        import_app->add_option("--name", name, "name to give it")->required();
+        import_app->add_option("--digest", digest, "refuse other contents than sha256:...");
+        CLI::App* export_app =
+            add(*template_app, "export", "write an archive",
+                looped([this](Context& context) { return template_export(context, name, path); }));
+        export_app->add_option("template", name, "name or digest")->required();
+        export_app->add_option("file", path, "archive, or -")->required();
+        CLI::App* rm_app = add(*template_app, "rm", "remove a template",
+                               looped([this](Context& context) { return template_rm(context, name); }));
+        rm_app->add_option("template", name, "name or digest")->required();
+    }
+
+    void add_key_commands() {
+        CLI::App* key_app = app.add_subcommand("key", "API keys");
+        key_app->require_subcommand(1);
+        CLI::App* create_app =
+            add(*key_app, "create", "make a key and print it, once",
+                looped([this](Context& context) { return key_create(context, name, tenant, scopes); }));
+        create_app->add_option("name", name, "what it is for");
+        create_app->add_option("--scope", scopes, "run, read, debug, admin")
+            ->delimiter(',')
+            ->capture_default_str();
+        CLI::App* ls_app = add(*key_app, "ls", "list keys",
+                               looped([this](Context& context) { return key_ls(context, tenant); }));
+        CLI::App* revoke_app =
+            add(*key_app, "revoke", "make a key useless",
+                looped([this](Context& context) { return key_revoke(context, id, tenant); }));
+        revoke_app->add_option("id", id, "key_...")->required();
+        for (CLI::App* each : {create_app, ls_app, revoke_app})
+            each->add_option("--tenant", tenant, "of this tenant");
+    }
+
+    void add_completion() {
+        CLI::App* completion_app = add(app, "completion", "print a completion script", [this](Context&) {
+            const CommandEntry program = entry_of(app);
+            print(shell_name == "bash" ? bash_completion(program) : zsh_completion(program));
+            return 0;
+        });
+        completion_app->add_option("shell", shell_name, "bash or zsh")
+            ->required()
+            ->check(CLI::IsMember({"bash", "zsh"}));
+    }
+
+    static CommandEntry entry_of(const CLI::App& from_app) {
+        CommandEntry entry{.name = from_app.get_name(),
+                           .description = from_app.get_description(),
+                           .options = {},
+                           .commands = {}};
+        for (const CLI::Option* option : from_app.get_options()) {
+            for (const std::string& long_name : option->get_lnames())
+                entry.options.push_back("--" + long_name);
+        }
+        for (const CLI::App* below : from_app.get_subcommands([](const CLI::App*) { return true; })) {
+            entry.commands.push_back(entry_of(*below));
+        }
+        return entry;
+    }
+};
+
+int perform(CommandLine& line) {
+    try {
+        Context context{.client = Client{or_throw(find_settings(from_environment))}, .json = line.json};
+        return line.action(context);
+    } catch (const Failure& failure) {
+        print_failure(failure, failure.hint(), line.json);
+    } catch (const Error& error) {
+        print_failure(error, "", line.json);
+    }
+    return kFailed;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, std::string version) {
+    ::signal(SIGPIPE, SIG_IGN);
+    CommandLine line{std::move(version)};
+    try {
+        line.app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return line.app.exit(error) == 0 ? 0 : kUsage;
+    }
+    return perform(line);
+}
+
+}  // namespace oyat::cli

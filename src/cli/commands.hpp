@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "cli/context.hpp"
+#include "io/task.hpp"
+
+// One function a command; each returns the program's exit code. What the command line says is already
+// checked.
+namespace oyat::cli {
+
+struct NewSandbox {
+    std::string base = "base";
+    std::string isolation;
+    std::string minimum_boundary;
+    std::optional<std::uint64_t> memory, disk;
+    std::optional<double> cpus;
+    std::optional<Millis> timeout;
+    std::vector<std::pair<std::string, std::string>> env, metadata;
+    bool no_internet = false;
+};
+Task<int> create(Context& context, NewSandbox options);
+
+struct Command {
+    std::vector<std::string> argv;
+    std::vector<std::pair<std::string, std::string>> env;
+    std::string cwd, user;
+    std::optional<Millis> timeout;
+    bool terminal = false;
+    bool interactive = false;  // standard input goes in
+};
+Task<int> run(Context& context, NewSandbox sandbox, Command command, bool keep);
+Task<int> exec(Context& context, std::string id, Command command);
+Task<int> shell(Context& context, std::string id, Command command);
+
+struct Listing {
+    std::vector<std::string> states;
+    bool quiet = false;  // ids only
+};
+Task<int> ls(Context& context, Listing options);
+Task<int> kill(Context& context, std::vector<std::string> ids, bool all);
+Task<int> pause(Context& context, std::string id);
+Task<int> resume(Context& context, std::string id);
+Task<int> timeout(Context& context, std::string id, Millis timeout);
+Task<int> top(Context& context, bool once);
+Task<int> info(Context& context, std::optional<std::string> id);
+
+Task<int> cp(Context& context, std::string from, std::string to, std::string user);
+Task<int> port(Context& context, std::string id, std::uint16_t inside, std::uint16_t local);
+
+Task<int> logs(Context& context, std::string id, bool follow, std::uint64_t limit);
+struct Watch {
+    std::string sandbox, type;
+    bool old = false;  // what has happened so far, too
+};
+Task<int> watch(Context& context, Watch options);
+
+Task<int> template_ls(Context& context);
+Task<int> template_import(Context& context, std::string file, std::string name, std::string digest);
+Task<int> template_export(Context& context, std::string reference, std::string file);
+Task<int> template_rm(Context& context, std::string reference);
+
+Task<int> key_create(Context& context, std::string name, std::string tenant, std::vector<std::string> scopes);
+Task<int> key_ls(Context& context, std::string tenant);
+Task<int> key_revoke(Context& context, std::string id, std::string tenant);
+
+// The record is read from the files, without any server.
+struct AuditQuery {
+    std::string state = "/var/lib/oyat";
+    std::string chain;  // a sandbox id or "server"; "" = all
+    std::string type, fault, text;
+};
+int audit_show(Context& context, AuditQuery query);
+int audit_verify(Context& context, std::string path);
+
+struct Server {
+    std::string state = "/var/lib/oyat";
+    std::string listen = "127.0.0.1:3000";
+    bool without_template = false;
+};
+Task<int> up(Context& context, Server options);
+Task<int> down(Context& context, Server options);
+Task<int> status(Context& context);
+
+}  // namespace oyat::cli

@@ -1,0 +1,213 @@
+#include <sys/stat.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "base/id.hpp"
+#include "cli/commands.hpp"
+#include "cli/failure.hpp"
+#include "cli/json_read.hpp"
+#include "http/url.hpp"
+
+// Files in and out. What comes out is named by the sandbox, which is not trusted: nothing is written outside
+// of where the caller said, and links are not made.
+namespace oyat::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPiece = 256 * 1024;
+constexpr const char* kStandard = "-";
+
+// "ID:/path" names a place inside; anything else is here.
+struct Place {
+    std::string id;  // "" = here
+    std::string path;
+};
+
+Place parse_place(const std::string& text) {
+    const std::size_t colon = text.find(':');
+    if (colon == std::string::npos || !is_sandbox_id(text.substr(0, colon))) return {"", text};
+    return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+struct Copy {
+    Context& context;
+    std::string id;
+    std::string user;
+    std::uint64_t files = 0;
+    std::uint64_t skipped = 0;
+
+    [[nodiscard]] std::string call(std::string_view what, const std::string& path) const {
+        std::string target =
+            "/v1/sandboxes/" + id + "/" + std::string{what} + "?path=" + http::percent_encode(path);
+        if (!user.empty()) target += "&user=" + http::percent_encode(user);
+        return target;
+    }
+};
+
+[[noreturn]] void local_failure(const fs::path& path, std::string_view what) {
+    throw Failure{Error{Errc::failed_precondition, std::string{what} + " " + path.string()}, ""};
+}
+
+std::function<std::string()> pieces_of(std::shared_ptr<std::istream> file) {
+    return [file = std::move(file)] {
+        std::string piece(kPiece, '\0');
+        file->read(piece.data(), static_cast<std::streamsize>(piece.size()));
+        piece.resize(static_cast<std::size_t>(file->gcount()));
+        return piece;
+    };
+}
+
+Task<> put_file(Copy& copy, fs::path from, std::string to) {
+    std::shared_ptr<std::istream> file;
+    if (from == kStandard) {
+        file = std::make_shared<std::ifstream>("/dev/stdin", std::ios::binary);
+    } else {
+        file = std::make_shared<std::ifstream>(from, std::ios::binary);
+    }
+    if (!*file) local_failure(from, "cannot read");
+    co_await copy.context.client.upload("PUT", copy.call("files", to), pieces_of(file));
+    ++copy.files;
+}
+
+Task<> put_tree(Copy& copy, fs::path from, std::string to) {
+    co_await copy.context.client.post(copy.call("directory", to), {});
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator{from}) {
+        const std::string inside = to + "/" + fs::relative(entry.path(), from).string();
+        if (entry.is_symlink()) {
+            ++copy.skipped;
+        } else if (entry.is_directory()) {
+            co_await copy.context.client.post(copy.call("directory", inside), {});
+        } else if (entry.is_regular_file()) {
+            co_await put_file(copy, entry.path(), inside);
+        } else {
+            ++copy.skipped;
+        }
+    }
+}
+
+Task<boost::json::value> stat_inside(Copy& copy, std::string path) {
+    co_return co_await copy.context.client.get(copy.call("stat", path));
+}
+
+Task<bool> is_directory_inside(Copy& copy, std::string path) {
+    bool is_directory = path.ends_with('/');
+    try {
+        const boost::json::value entry = co_await stat_inside(copy, std::move(path));
+        is_directory = text(entry, "type") == "directory" || text(entry, "target_type") == "directory";
+    } catch (const Failure& failure) {
+        if (failure.code() != Errc::not_found) throw;
+    }
+    co_return is_directory;
+}
+
+Task<> get_file(Copy& copy, std::string from, fs::path to) {
+    if (to == kStandard) {
+        co_await copy.context.client.download(copy.call("files", from),
+                                              [](std::string_view bytes) { print(bytes); });
+        ++copy.files;
+        co_return;
+    }
+    std::ofstream file{to, std::ios::binary | std::ios::trunc};
+    if (!file) local_failure(to, "cannot write");
+    co_await copy.context.client.download(copy.call("files", from), [&](std::string_view bytes) {
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    });
+    file.close();
+    if (!file) local_failure(to, "cannot write");
+    ++copy.files;
+}
+
+// What remains of the path below the root. Nothing for what does not lie below it.
+std::optional<fs::path> below(const std::string& root, const std::string& path) {
+    if (!path.starts_with(root) || path.size() <= root.size() || path[root.size()] != '/')
+        return std::nullopt;
+    const fs::path relative = path.substr(root.size() + 1);
+    if (relative.empty() || relative.is_absolute()) return std::nullopt;
+    for (const fs::path& part : relative) {
+        if (part.empty() || part == ".." || part == ".") return std::nullopt;
+    }
+    return relative;
+}
+
+Task<> get_tree(Copy& copy, std::string root, fs::path to) {
+    std::vector<boost::json::value> entries;
+    co_await copy.context.client.lines(copy.call("directory", root) + "&depth=64",
+                                       [&](std::string_view line) {
+                                           boost::system::error_code problem;
+                                           entries.push_back(boost::json::parse(line, problem));
+                                       });
+    fs::create_directories(to);
+    for (const boost::json::value& entry : entries) {
+        const std::string inside = text(entry, "path");
+        const std::optional<fs::path> relative = below(root, inside);
+        const std::string type = text(entry, "type");
+        if (!relative || fs::is_symlink(to / *relative)) {
+            ++copy.skipped;
+        } else if (type == "directory") {
+            fs::create_directories(to / *relative);
+        } else if (type == "file") {
+            fs::create_directories((to / *relative).parent_path());
+            co_await get_file(copy, inside, to / *relative);
+        } else {
+            ++copy.skipped;
+        }
+    }
+}
+
+Task<> put(Copy& copy, std::string from, std::string to) {
+    const bool into = from != kStandard && co_await is_directory_inside(copy, to);
+    if (into) to = (fs::path{to} / fs::path{from}.lexically_normal().filename()).string();
+    if (from != kStandard && fs::is_directory(from)) {
+        co_await put_tree(copy, std::move(from), std::move(to));
+    } else {
+        co_await put_file(copy, std::move(from), std::move(to));
+    }
+}
+
+Task<> get(Copy& copy, std::string from, fs::path to) {
+    const boost::json::value entry = co_await stat_inside(copy, from);
+    const std::string root = text(entry, "path");  // absolute
+    if (to != kStandard && fs::is_directory(to)) to /= fs::path{root}.filename();
+    if (text(entry, "type") == "directory") {
+        co_await get_tree(copy, root, std::move(to));
+    } else {
+        co_await get_file(copy, std::move(from), std::move(to));
+    }
+}
+
+}  // namespace
+
+Task<int> cp(Context& context, std::string from, std::string to, std::string user) {
+    const Place source = parse_place(from), target = parse_place(to);
+    if (source.id.empty() == target.id.empty()) {
+        throw Failure{
+            Error{Errc::invalid_argument, "one of the two places must be inside a sandbox: ID:PATH"},
+            "oyat cp data.csv " + (source.id.empty() ? std::string{"i0123..."} : source.id) + ":/home/user/"};
+    }
+    Copy copy{context, source.id.empty() ? target.id : source.id, std::move(user)};
+    try {
+        if (source.id.empty()) {
+            co_await put(copy, source.path, target.path);
+        } else {
+            co_await get(copy, source.path, target.path);
+        }
+    } catch (const fs::filesystem_error& error) {
+        throw Failure{Error{Errc::failed_precondition, error.what()}, ""};
+    }
+    if (context.json) {
+        print(boost::json::serialize(boost::json::object{{"files", copy.files}, {"skipped", copy.skipped}}) +
+              "\n");
+    } else if (copy.skipped > 0) {
+        print_to(STDERR_FILENO,
+                 "oyat: " + std::to_string(copy.skipped) + " links and special files were left out\n");
+    }
+    co_return 0;
+}
+
+}  // namespace oyat::cli
