@@ -1,6 +1,7 @@
 #include "netns/netlink.hpp"
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
 
@@ -51,6 +52,10 @@ void NetlinkBatch::attr(std::uint16_t type, std::uint32_t value) {
 
 void NetlinkBatch::attr_be(std::uint16_t type, std::uint32_t value) {
     attr(type, ::htonl(value));
+}
+
+void NetlinkBatch::attr_be64(std::uint16_t type, std::uint64_t value) {
+    attr(type, bytes_of(::htobe64(value)));
 }
 
 void NetlinkBatch::attr_text(std::uint16_t type, std::string_view text) {

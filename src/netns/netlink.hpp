@@ -19,6 +19,7 @@ public:
     void attr(std::uint16_t type, std::span<const std::byte> value);
     void attr(std::uint16_t type, std::uint32_t value);
     void attr_be(std::uint16_t type, std::uint32_t value);
+    void attr_be64(std::uint16_t type, std::uint64_t value);
     void attr_text(std::uint16_t type, std::string_view text);  // with the NUL that the kernel expects
 
     // Attributes added until `close` become the value of a nested one.

@@ -95,6 +95,9 @@ Netns Netns::make() {
         write_sysctl("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
         write_sysctl("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
         install_rules(kUsual);
+        // Only now: before the rules there is no connection tracking to be told.
+        write_sysctl("/proc/sys/net/netfilter/nf_conntrack_udp_timeout", "10");
+        write_sysctl("/proc/sys/net/netfilter/nf_conntrack_tcp_timeout_time_wait", "5");
         return Netns{Visit::open_here(), kUsual};
     });
 }

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -245,6 +246,45 @@ TEST_F(NetnsTest, DialRefusesWhereNobodyListensAndOurOwnPorts) {
 Netns again(const Netns& netns) {
     const Visit visit{netns.fd()};
     return Netns::of_process(::gettid());
+}
+
+int tracked_flows(const Netns& netns) {
+    const Visit visit{netns.fd()};
+    std::ifstream file{"/proc/sys/net/netfilter/nf_conntrack_count"};
+    int count = -1;
+    file >> count;
+    return count;
+}
+
+// Threats X-06: a tracked flow takes kernel memory that is charged to nobody.
+TEST_F(NetnsTest, TrafficAmongTheSandboxesOwnProgramsIsNotTracked) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd udp = socket_inside(netns, AF_INET, SOCK_DGRAM);
+    for (std::uint16_t port = 1000; port < 1500; ++port) {
+        (void)send_error(udp.get(), address("127.9.8.7", port));
+        (void)send_error(udp.get(), address("10.254.0.2", port));
+    }
+    const Fd server = listen_inside(netns, "10.254.0.2", 8080);
+    const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
+    EXPECT_EQ(connect_error(client.get(), address("10.254.0.2", 8080)), 0);
+    EXPECT_EQ(tracked_flows(netns), 0);
+}
+
+TEST_F(NetnsTest, AFloodOfNewFlowsIsCutOff) {
+    Netns netns = Netns::make();
+    const Listeners listeners = netns.make_listeners();
+    const Fd udp = socket_inside(netns, AF_INET, SOCK_DGRAM);
+    const auto start = std::chrono::steady_clock::now();
+    int passed = 0;
+    for (std::uint32_t i = 0; i < 30'000; ++i) {
+        sockaddr_in to{
+            .sin_family = AF_INET, .sin_port = ::htons(53), .sin_addr = {.s_addr = ::htonl(0x01000000 + i)}};
+        passed += send_error(udp.get(), to) == 0 ? 1 : 0;
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    EXPECT_LE(passed, 4000 + static_cast<int>(took.count() * 2000) + 100);
+    EXPECT_LE(tracked_flows(netns), passed);
 }
 
 // While oyatd is dead its listeners are closed, and a program inside can take their ports.

@@ -21,11 +21,17 @@ namespace {
 
 constexpr std::string_view kTable = "oyat";
 constexpr std::string_view kReplacedMark = "oyat-replaced";  // an empty table
+constexpr std::string_view kLocal = "local";
 constexpr std::string_view kTurn = "turn";
 constexpr std::string_view kGuard = "guard";
 
-constexpr std::uint32_t kDestinationAddress = 16;  // offset in the IPv4 header
-constexpr std::uint32_t kDestinationPort = 2;      // offset in the TCP and UDP headers
+constexpr std::uint32_t kSourceAddress = 12;  // offsets in the IPv4 header
+constexpr std::uint32_t kDestinationAddress = 16;
+constexpr std::uint32_t kSourcePort = 0;  // offsets in the TCP and UDP headers
+constexpr std::uint32_t kDestinationPort = 2;
+
+constexpr std::uint64_t kNewFlowsPerSecond = 2000;
+constexpr std::uint32_t kNewFlowsAtOnce = 4000;
 
 constexpr std::uint16_t message_type(std::uint16_t message) {
     return static_cast<std::uint16_t>((NFNL_SUBSYS_NFTABLES << 8) | message);
@@ -66,12 +72,17 @@ public:
     }
 
     // A loopback destination: the first byte of the address is 127.
-    void match_loopback() {
+    void match_to_loopback() {
         load(NFT_PAYLOAD_NETWORK_HEADER, kDestinationAddress, 1);
         match(std::uint8_t{127});
     }
 
-    void match_own_address() {
+    void match_from_localhost() {
+        load(NFT_PAYLOAD_NETWORK_HEADER, kSourceAddress, 4);
+        match(::htonl(INADDR_LOOPBACK));
+    }
+
+    void match_to_own_address() {
         load(NFT_PAYLOAD_NETWORK_HEADER, kDestinationAddress, 4);
         match(::htonl(kOwnAddress));
     }
@@ -84,20 +95,35 @@ public:
         match(protocol);
     }
 
-    void match_port(std::uint16_t port) {
-        load(NFT_PAYLOAD_TRANSPORT_HEADER, kDestinationPort, 2);
+    void match_port(std::uint32_t which, std::uint16_t port) {
+        load(NFT_PAYLOAD_TRANSPORT_HEADER, which, 2);
         match(::htons(port));
     }
 
-    void accept() {
+    // Passes the packet on only if there were too many of its kind lately.
+    void match_above_rate() {
+        expression("limit", [&] {
+            batch_.attr_be64(NFTA_LIMIT_RATE, kNewFlowsPerSecond);
+            batch_.attr_be64(NFTA_LIMIT_UNIT, 1);
+            batch_.attr_be(NFTA_LIMIT_BURST, kNewFlowsAtOnce);
+            batch_.attr_be(NFTA_LIMIT_TYPE, NFT_LIMIT_PKTS);
+            batch_.attr_be(NFTA_LIMIT_FLAGS, NFT_LIMIT_F_INV);
+        });
+    }
+
+    void verdict(std::uint32_t code) {
         expression("immediate", [&] {
             batch_.attr_be(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
             const std::size_t data = batch_.open(NFTA_IMMEDIATE_DATA);
             const std::size_t verdict = batch_.open(NFTA_DATA_VERDICT);
-            batch_.attr_be(NFTA_VERDICT_CODE, NF_ACCEPT);
+            batch_.attr_be(NFTA_VERDICT_CODE, code);
             batch_.close(verdict);
             batch_.close(data);
         });
+    }
+
+    void do_not_track() {
+        expression("notrack", [] {});
     }
 
     void redirect(std::uint16_t port) {
@@ -166,37 +192,59 @@ private:
     NetlinkBatch batch_;
 };
 
-void add_local_accepts(RuleBatch& batch, std::string_view chain) {
+// What a listener of ours sends back: its address must be translated again on the way.
+void keep_tracked(RuleBatch& batch, std::uint8_t protocol, std::uint16_t port) {
+    batch.rule(kLocal, [&] {
+        batch.match_from_localhost();
+        batch.match_protocol(protocol);
+        batch.match_port(kSourcePort, port);
+        batch.verdict(NF_ACCEPT);
+    });
+}
+
+template <class Action>
+void for_own_destinations(RuleBatch& batch, std::string_view chain, Action&& action) {
     batch.rule(chain, [&] {
-        batch.match_loopback();
-        batch.accept();
+        batch.match_to_loopback();
+        action();
     });
     batch.rule(chain, [&] {
-        batch.match_own_address();
-        batch.accept();
+        batch.match_to_own_address();
+        action();
     });
 }
 
 void add_dns_redirect(RuleBatch& batch, std::uint8_t protocol, std::uint16_t port) {
     batch.rule(kTurn, [&] {
         batch.match_protocol(protocol);
-        batch.match_port(53);
+        batch.match_port(kDestinationPort, 53);
         batch.redirect(port);
     });
 }
 
 void add_table(RuleBatch& batch, RedirectPorts ports) {
     batch.table(NFT_MSG_NEWTABLE, NLM_F_CREATE);
+
+    batch.chain(kLocal, "filter", -300, NF_ACCEPT);
+    keep_tracked(batch, IPPROTO_TCP, ports.proxy);
+    keep_tracked(batch, IPPROTO_UDP, ports.dns_udp);
+    keep_tracked(batch, IPPROTO_TCP, ports.dns_tcp);
+    for_own_destinations(batch, kLocal, [&] { batch.do_not_track(); });
+
     batch.chain(kTurn, "nat", -100, NF_ACCEPT);
-    add_local_accepts(batch, kTurn);
+    batch.rule(kTurn, [&] {
+        batch.match_above_rate();
+        batch.verdict(NF_DROP);
+    });
     add_dns_redirect(batch, IPPROTO_UDP, ports.dns_udp);
     add_dns_redirect(batch, IPPROTO_TCP, ports.dns_tcp);
     batch.rule(kTurn, [&] {
         batch.match_protocol(IPPROTO_TCP);
         batch.redirect(ports.proxy);
     });
+
     batch.chain(kGuard, "filter", 0, NF_DROP);
-    add_local_accepts(batch, kGuard);
+    for_own_destinations(batch, kGuard, [&] { batch.verdict(NF_ACCEPT); });
 }
 
 }  // namespace

@@ -13,13 +13,17 @@ struct RedirectPorts {
     bool operator==(const RedirectPorts&) const = default;
 };
 
-// Puts the packet rules into the calling thread's namespace, replacing those of an earlier call, in one
-// transaction:
+// Puts the packet rules into the calling thread's namespace, which has none yet, in one transaction:
 //
 //   table ip oyat {
-//     chain turn  { type nat hook output priority -100; policy accept;
-//       ip daddr 127.0.0.0/8 accept
-//       ip daddr 10.254.0.2 accept
+//     chain local { type filter hook output priority -300; policy accept;
+//       ip saddr 127.0.0.1 tcp sport PROXY accept
+//       ip saddr 127.0.0.1 udp sport DNS_UDP accept
+//       ip saddr 127.0.0.1 tcp sport DNS_TCP accept
+//       ip daddr 127.0.0.0/8 notrack
+//       ip daddr 10.254.0.2 notrack }
+//     chain turn { type nat hook output priority -100; policy accept;
+//       limit rate over 2000/second burst 4000 packets drop
 //       udp dport 53 redirect to :DNS_UDP
 //       tcp dport 53 redirect to :DNS_TCP
 //       meta l4proto tcp redirect to :PROXY }
@@ -28,9 +32,11 @@ struct RedirectPorts {
 //       ip daddr 10.254.0.2 accept }
 //   }
 //
-// Whatever was not turned to a local socket by the first chain still bears its outside address in the second
-// and is dropped there, which the sender sees as EPERM at once. So also a packet that belongs to no known
-// connection.
+// Traffic among a sandbox's own programs is not tracked at all: it needs no translation, and each tracked
+// flow takes kernel memory that is charged to nobody. For the same reason new flows to the outside are
+// limited in number; what is over the limit is sent again by TCP a second later. Whatever was not turned to a
+// local socket by `turn` still bears its outside address in `guard` and is dropped there, which the sender
+// sees as EPERM at once.
 void install_rules(RedirectPorts ports);
 
 // The same in place of those of an earlier call, in one transaction. The kernel waits for all packets under
