@@ -183,7 +183,7 @@ Task<std::unique_ptr<Stream>> connect_to(Executor executor, const std::string& u
     const Target target = parse_url(url);
     std::unique_ptr<Stream> stream = make_stream(executor, co_await connect_any(target));
     if (!target.tls) co_return stream;
-    static TlsContext context = TlsContext::client();
+    TlsContext context = TlsContext::client();
     co_return co_await tls_connect(context, std::move(stream), target.host);
 }
 

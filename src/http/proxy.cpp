@@ -9,6 +9,7 @@
 #include "http/message_reader.hpp"
 #include "http/prefixed_stream.hpp"
 #include "http/proxy_fields.hpp"
+#include "http/pump_buffer.hpp"
 #include "http/serialize.hpp"
 #include "http/splice.hpp"
 #include "io/condition.hpp"
@@ -16,8 +17,6 @@
 
 namespace oyat::http {
 namespace {
-
-constexpr std::size_t kBuffer = 64 * 1024;
 
 // One exchange on its way through. Lives on the frame of proxy_exchange.
 class Passage {
@@ -65,17 +64,20 @@ private:
         co_await send(head_parts);
         if (!head.has_body) co_return;
 
-        const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
+        PumpBuffer buffer;
         for (;;) {
-            const std::size_t got = co_await exchange_.read_body({buffer.get(), kBuffer});
+            const std::span<char> space = buffer.space();
+            const std::size_t got = co_await exchange_.read_body(space);
+            const std::string_view bytes{space.data(), got};
+            buffer.filled(got);
             if (head.content_length) {
                 if (got == 0) break;
-                const std::array<std::string_view, 1> parts{std::string_view{buffer.get(), got}};
+                const std::array<std::string_view, 1> parts{bytes};
                 co_await send(parts);
             } else {
                 // An empty chunk is the last one.
                 const std::string size = chunk_head(got);
-                const std::array<std::string_view, 3> parts{size, {buffer.get(), got}, "\r\n"};
+                const std::array<std::string_view, 3> parts{size, bytes, "\r\n"};
                 co_await send(parts);
                 if (got == 0) break;
             }
@@ -98,10 +100,14 @@ private:
         }
         co_await exchange_.start(status, std::move(fields), answer.head.content_length);
         BodyReader body{answer.body, answer.head.content_length};
-        const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
+        PumpBuffer buffer;
         try {
-            while (const std::size_t got = co_await body.read(*upstream_, input_, {buffer.get(), kBuffer})) {
-                co_await exchange_.write({buffer.get(), got});
+            for (;;) {
+                const std::span<char> space = buffer.space();
+                const std::size_t got = co_await body.read(*upstream_, input_, space);
+                if (got == 0) break;
+                buffer.filled(got);
+                co_await exchange_.write({space.data(), got});
             }
             co_await exchange_.finish();  // what the upstream still sends is dropped with its connection
         } catch (const Error& e) {

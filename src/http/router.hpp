@@ -15,8 +15,9 @@ using PathValues = std::map<std::string, std::string>;
 using RouteHandler = std::function<Task<>(Exchange&, const PathValues&)>;
 
 // Method and path pattern to handler: "/v2/sandboxes/{id}/connect". A value is one whole segment,
-// percent-decoded; one that decodes to something with '/', NUL or invalid escapes matches no route unless the
-// pattern says {name*}.
+// percent-decoded; one that decodes to something with '/' or NUL, or has invalid escapes, matches no route.
+// {name*} at the end of a pattern takes the whole rest of the path, which may have '/' and be empty. Words go
+// before names, names before rests. HEAD is answered by GET's handler where it has none of its own.
 class Router {
 public:
     void add(std::string method, std::string pattern, RouteHandler handler);

@@ -143,18 +143,17 @@ void ServedExchange::send_head_later() {
     post(connection_.executor_, [self = self_] {
         ServedExchange* exchange = *self;
         if (exchange == nullptr || exchange->head_.empty() || exchange->phase_ != Phase::started) return;
-        exchange->connection_.helpers_.spawn(exchange->send_head_now());
+        exchange->connection_.helpers_.spawn(send_head_now(self, exchange->connection_));
     });
 }
 
-Task<> ServedExchange::send_head_now() {
-    // The exchange may end before this has started to run, but not while the writing is locked.
-    const std::shared_ptr<ServedExchange*> self = self_;
-    Connection& connection = connection_;
+// The exchange may be over before this starts to run, or gets its turn to write; the connection is not.
+Task<> ServedExchange::send_head_now(std::shared_ptr<ServedExchange*> self, Connection& connection) {
     co_await connection.lock_writing();
     const Defer unlock{[&connection] { connection.unlock_writing(); }};
-    if (*self == nullptr || head_.empty() || phase_ != Phase::started) co_return;
-    const std::string head = std::exchange(head_, {});
+    ServedExchange* exchange = *self;
+    if (exchange == nullptr || exchange->head_.empty() || exchange->phase_ != Phase::started) co_return;
+    const std::string head = std::exchange(exchange->head_, {});
     const std::array<std::string_view, 1> parts{head};
     co_await connection.send(parts);
 }

@@ -47,7 +47,7 @@ private:
 
     void begin_answer(int status, const Fields& fields, std::optional<std::uint64_t> length);
     void send_head_later();
-    Task<> send_head_now();
+    static Task<> send_head_now(std::shared_ptr<ServedExchange*> self, Connection& connection);
     [[nodiscard]] bool must_close() const;
     void require_fresh() const;
 

@@ -21,8 +21,9 @@
 namespace oyat::http {
 namespace {
 
-// A peer that vanished without a word is noticed after about two minutes.
-void keep_alive(int socket) {
+// What accepted connections inherit from their listener: a peer that vanished without a word is noticed after
+// about two minutes, and nothing is delayed.
+void set_up_listener(int socket) {
     const auto set = [socket](int level, int name, int value) {
         (void)::setsockopt(socket, level, name, &value, sizeof value);  // a unix socket has none of these
     };
@@ -30,6 +31,7 @@ void keep_alive(int socket) {
     set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
     set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
     set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
 }  // namespace
@@ -84,6 +86,7 @@ struct Server::Impl {
     };
 
     int listen(Fd listener, TlsContext* tls) {
+        set_up_listener(listener.get());
         Acceptor& acceptor = acceptors.emplace_back(executor, std::move(listener));
         accepting.spawn(accept_all(acceptor, tls));
         return acceptor.native_fd();
@@ -94,7 +97,6 @@ struct Server::Impl {
             Acceptor::Connection accepted = co_await acceptor.accept();
             std::optional<Seat> seat = Seat::take(*this, accepted.peer.host());
             if (!seat) continue;  // closes it: at the limit not even an answer is spent
-            keep_alive(accepted.socket.get());
             serving.spawn(serve(make_stream(executor, std::move(accepted.socket)), *std::move(seat), tls));
         }
     }

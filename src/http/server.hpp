@@ -24,8 +24,8 @@ struct ServerOptions {
 };
 
 // HTTP/1.1 server on any number of listeners of one loop. Requests that are malformed are answered 400 and
-// the connection closed; an Error thrown by the handler before start() becomes a plain 500, after start() an
-// abort. Over TLS, ALPN offers only http/1.1.
+// the connection closed; an Error thrown by the handler before start() becomes a 500 with
+// {"code":500,"message":"..."}, after start() an abort. Over TLS, ALPN offers only http/1.1.
 class Server {
 public:
     Server(Executor executor, Handler handler, ServerOptions options = {});

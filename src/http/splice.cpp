@@ -1,24 +1,27 @@
 #include "http/splice.hpp"
 
-#include <memory>
 #include <span>
 
 #include "base/error.hpp"
+#include "http/pump_buffer.hpp"
 #include "io/race.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::http {
 namespace {
 
-constexpr std::size_t kBuffer = 64 * 1024;
 constexpr std::chrono::seconds kAfterlife{10};
 
 // A side that broke has ended, too.
 Task<> pump(Stream& from, Stream& to, bool& ended) {
     try {
-        const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
-        while (const std::size_t got = co_await from.read_some({buffer.get(), kBuffer})) {
-            co_await to.write_all({buffer.get(), got});
+        PumpBuffer buffer;
+        for (;;) {
+            const std::span<char> space = buffer.space();
+            const std::size_t got = co_await from.read_some(space);
+            if (got == 0) break;
+            buffer.filled(got);
+            co_await to.write_all({space.data(), got});
         }
         to.shutdown_write();
     } catch (const Error& e) {

@@ -5,8 +5,8 @@
 
 namespace oyat::http {
 
-// Moves bytes both ways, 64 KiB at a time, until either side ends; then what the other still sends, for a few
-// seconds. Returns when both are through.
+// Moves bytes both ways, at most 64 KiB at a time, until either side ends; then what the other still sends,
+// for a few seconds. Returns when both are through.
 Task<> splice(Stream& a, Stream& b);
 
 }  // namespace oyat::http

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/defer.hpp"
@@ -89,13 +90,14 @@ public:
         for (;;) {
             ::ERR_clear_error();
             const int result = ::SSL_do_handshake(ssl_.get());
-            const int reason = ::SSL_get_error(ssl_.get(), result);
-            Error failure = result != 1 && reason != SSL_ERROR_WANT_READ
-                                ? tls_error(Errc::unavailable, "TLS handshake")
-                                : Error{Errc::unavailable, "TLS handshake: connection ended"};
+            std::optional<Error> failure;
+            if (result != 1 && ::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) {
+                failure = tls_error(Errc::unavailable, "TLS handshake");
+            }
             co_await flush();  // also the alert that tells the peer why
             if (result == 1) co_return;
-            if (reason != SSL_ERROR_WANT_READ || !co_await fill()) throw Error{std::move(failure)};
+            if (failure) throw Error{*failure};
+            if (!co_await fill()) throw Error{Errc::unavailable, "TLS handshake: connection ended"};
         }
     }
 

@@ -30,7 +30,7 @@ private:
 };
 
 // Speak TLS over a stream; http/1.1 is the only protocol offered and taken. Throw Error{unavailable} when the
-// handshake fails. The context outlives the stream.
+// handshake fails.
 Task<std::unique_ptr<Stream>> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream);
 // The server's certificate must be for `host`.
 Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,
