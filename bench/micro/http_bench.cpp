@@ -20,6 +20,7 @@
 #include "io/gate.hpp"
 #include "io/loop.hpp"
 #include "io/post.hpp"
+#include "io/race.hpp"
 #include "io/stream.hpp"
 
 namespace {
@@ -35,9 +36,23 @@ SocketAddress loopback(std::uint16_t port) {
     return or_throw(SocketAddress::ip("127.0.0.1", port));
 }
 
+// What the answer to "run this command" looks like from here: three frames, watched for a client that leaves.
+Task<> send_frames(http::Exchange& exchange) {
+    co_await exchange.start(200, {{"Content-Type", "application/connect+json"}}, std::nullopt);
+    for (const char* frame : {"started", "output", "exited"}) co_await exchange.write(frame);
+    co_await exchange.finish();
+}
+
+Task<> answer_watched(http::Exchange& exchange) {
+    (void)co_await exchange.read_whole_body(1024);
+    (void)co_await race(send_frames(exchange), exchange.client_gone());
+}
+
 Task<> answer(http::Exchange& exchange) {
     const std::string& path = exchange.request().path;
-    if (path == "/up") {
+    if (path == "/frames") {
+        co_await answer_watched(exchange);
+    } else if (path == "/up") {
         std::vector<char> buffer(kBlock);
         while (co_await exchange.read_body(buffer) > 0) {
         }
@@ -70,10 +85,15 @@ public:
             bytes.remove_prefix(sys(::send(socket_.get(), bytes.data(), bytes.size(), 0), "send"));
     }
     std::size_t receive() { return sys(::recv(socket_.get(), buffer_.data(), buffer_.size(), 0), "receive"); }
-    // A short answer with a Content-Length, which arrives whole.
-    void ask(const std::string& path) {
+    // A short answer that ends in `end`.
+    void ask(const std::string& path, std::string_view end) {
         send("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
-        if (receive() == 0) throw Error{Errc::unavailable, "no answer"};
+        std::string got;
+        while (!got.ends_with(end)) {
+            const std::size_t more = receive();
+            if (more == 0) throw Error{Errc::unavailable, "no answer"};
+            got.append(buffer_.data(), more);
+        }
     }
 
 private:
@@ -93,12 +113,13 @@ std::size_t resident_kib() {
     return resident * 4;
 }
 
-void measure_latency(const std::string& name, std::uint16_t port) {
+void measure_latency(const std::string& name, std::uint16_t port, const std::string& path,
+                     std::string_view end) {
     BlockingClient client{port};
     std::vector<double> micros;
     for (int i = 0; i < kRequests; ++i) {
         const auto before = Clock::now();
-        client.ask("/");
+        client.ask(path, end);
         micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - before).count());
     }
     std::ranges::sort(micros);
@@ -112,7 +133,7 @@ void measure_new_connections(std::uint16_t port) {
     for (int i = 0; i < kRequests / 4; ++i) {
         const auto before = Clock::now();
         BlockingClient client{port};
-        client.ask("/");
+        client.ask("/", "}");
         micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - before).count());
     }
     std::ranges::sort(micros);
@@ -168,9 +189,10 @@ int main() {
     loop.run(serve(stop, [&](Servers ports) {
         client = std::jthread{[&loop, &stop, ports] {
             const std::size_t before = resident_kib();
-            measure_latency("request", ports.direct);
+            measure_latency("request", ports.direct, "/", "}");
+            measure_latency("frames", ports.direct, "/frames", "0\r\n\r\n");
             measure_new_connections(ports.direct);
-            measure_latency("request_proxied", ports.proxied);
+            measure_latency("request_proxied", ports.proxied, "/", "}");
             measure_upload(ports.direct);
             measure_download("download", ports.direct, "/down");
             measure_download("download_chunked", ports.direct, "/down-chunked");
