@@ -26,6 +26,12 @@ WallTime to_wall(std::filesystem::file_time_type time) {
 
 }  // namespace
 
+std::string file_name(const SegmentName& name) {
+    std::string digits = std::to_string(name.segment);
+    if (digits.size() < kDigits) digits.insert(0, kDigits - digits.size(), '0');
+    return name.chain + "." + digits + std::string{kSuffix};
+}
+
 std::optional<SegmentName> parse_segment_name(std::string_view name) {
     if (name.size() < 1 + 1 + kDigits + kSuffix.size() || !name.ends_with(kSuffix)) return std::nullopt;
     name.remove_suffix(kSuffix.size());

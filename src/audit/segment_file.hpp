@@ -21,6 +21,7 @@ struct SegmentName {
     std::uint32_t segment = 0;
 };
 
+[[nodiscard]] std::string file_name(const SegmentName& name);
 [[nodiscard]] std::optional<SegmentName> parse_segment_name(std::string_view file_name);
 
 struct SegmentFile {

@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 
+#include "audit/segment_file.hpp"
 #include "base/fd.hpp"
 #include "base/id.hpp"
 #include "base/throwing.hpp"
@@ -21,9 +21,7 @@ public:
     ~TestFiles() { std::filesystem::remove_all(directory_); }
 
     [[nodiscard]] std::string path(const std::string& chain, std::uint32_t segment) const {
-        char digits[16];
-        std::snprintf(digits, sizeof digits, ".%06u.log", segment);
-        return directory_ / (chain + digits);
+        return directory_ / file_name({chain, segment});
     }
     [[nodiscard]] Fd open(const std::string& chain, std::uint32_t segment) const {
         return Fd{

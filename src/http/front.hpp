@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "http/exchange.hpp"
 
 namespace oyat::http {
@@ -13,6 +16,9 @@ public:
     // Answers the request. Errors are turned into the protocol's own shape here; what escapes becomes a plain
     // 500.
     virtual Task<> handle(Exchange& exchange) = 0;
+    // Its routes as "METHOD /pattern": tests walk them, so that a new one without a rule fails (threats
+    // C-01).
+    [[nodiscard]] virtual std::vector<std::string> routes() const = 0;
 };
 
 }  // namespace oyat::http

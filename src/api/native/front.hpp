@@ -20,7 +20,7 @@ public:
     [[nodiscard]] bool handles(const http::RequestHead& request) const override;
     Task<> handle(http::Exchange& exchange) override;
 
-    [[nodiscard]] std::vector<std::string> routes() const { return router_.routes(); }
+    [[nodiscard]] std::vector<std::string> routes() const override { return router_.routes(); }
 
 private:
     Task<> enter(const Route& route, http::Exchange& exchange, const http::PathValues& values);

@@ -1,0 +1,181 @@
+#include "daemon/config.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/throwing.hpp"
+#include "daemon/operator_env.hpp"
+#include "daemon/text_file.hpp"
+#include "daemon/toml_section.hpp"
+#include "daemon/units.hpp"
+
+namespace oyat::daemon {
+namespace {
+
+constexpr const char* kUsualFile = "/etc/oyat/oyat.toml";
+
+[[noreturn]] void mistake(const std::string& what) {
+    throw Error{Errc::invalid_argument, Fault::oyat_operator, what};
+}
+
+// "127.0.0.1:3000", "[::]:3000".
+Result<SocketAddress> parse_listen(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    std::uint16_t port = 0;
+    const auto no = [text] {
+        return refuse(Errc::invalid_argument, "'" + std::string{text} + "' is not ADDRESS:PORT");
+    };
+    if (colon == std::string_view::npos) return no();
+    const char* end = text.data() + text.size();
+    const auto [rest, failed] = std::from_chars(text.data() + colon + 1, end, port);
+    if (failed != std::errc{} || rest != end) return no();
+    std::string_view host = text.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    return SocketAddress::ip(host, port);
+}
+
+bool is_loopback(const SocketAddress& address) {
+    return address.host() == "::1" || address.host().starts_with("127.");
+}
+
+Result<log::Level> parse_level(std::string_view text) {
+    if (text == "debug") return log::Level::debug;
+    if (text == "info") return log::Level::info;
+    if (text == "warn") return log::Level::warn;
+    if (text == "error") return log::Level::error;
+    return refuse(Errc::invalid_argument, "'" + std::string{text} + "' is not debug, info, warn or error");
+}
+
+Result<std::uint32_t> parse_count(std::string_view text) {
+    std::uint32_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed == std::errc{} && end == text.data() + text.size()) return number;
+    return refuse(Errc::invalid_argument, "'" + std::string{text} + "' is not a whole number");
+}
+
+// What the file says about listening; the certificate is read once it is known which one.
+struct Listening {
+    std::string plain = "127.0.0.1:3000";
+    std::string tls;
+    std::string certificate_file;
+    std::string key_file;
+};
+
+void read_limits(TomlSection& section, core::Limits& limits) {
+    section.parsed("memory", limits.memory_bytes, parse_bytes);
+    section.parsed("disk", limits.disk_bytes, parse_bytes);
+    section.parsed("disk_io_per_second", limits.io_bytes_per_second, parse_bytes);
+    section.value<double>("cpus", [&](double cpus) {
+        if (!(cpus >= 0.01 && cpus <= 4096)) mistake("between 0.01 and 4096 is expected");
+        limits.cpu_millis = static_cast<std::uint32_t>(std::lround(cpus * 1000));
+    });
+    section.value<std::uint32_t>("processes", [&](std::uint32_t count) { limits.processes = count; });
+    section.value<std::uint64_t>("inodes", [&](std::uint64_t count) { limits.disk_inodes = count; });
+    section.value<std::uint64_t>("open_files", [&](std::uint64_t count) { limits.open_files = count; });
+}
+
+void read_tenants(TomlSection& section, core::SandboxesConfig& config) {
+    section.value<std::uint32_t>("sandboxes", [&](std::uint32_t count) { config.max_sandboxes = count; });
+    section.value<std::uint32_t>("creates_per_second",
+                                 [&](std::uint32_t count) { config.creates_per_second = count; });
+    section.value<std::uint32_t>("create_burst", [&](std::uint32_t count) { config.create_burst = count; });
+}
+
+void read_egress(TomlSection& section, egress::EgressConfig& config) {
+    section.texts("reachable_private", config.reachable_private);
+    section.texts("open_always_deny", config.open_always_deny);
+    std::vector<std::string> servers;
+    section.texts("resolvers", servers);
+    for (const std::string& server : servers) {
+        config.upstreams.servers.push_back(or_throw(SocketAddress::ip(server, 53)));
+    }
+}
+
+void read_file(TomlSection& root, Config& config, Listening& listening) {
+    root.text("listen", listening.plain);
+    root.text("domain", config.domain);
+    root.parsed("log_level", config.log_level, parse_level);
+    root.section("tls", [&](TomlSection& tls) {
+        tls.text("listen", listening.tls);
+        tls.text("certificate", listening.certificate_file);
+        tls.text("key", listening.key_file);
+    });
+    root.section("sandbox", [&](TomlSection& sandbox) {
+        sandbox.parsed("longest_life", config.sandboxes.max_life, parse_duration);
+        sandbox.section("limits",
+                        [&](TomlSection& limits) { read_limits(limits, config.sandboxes.default_limits); });
+        sandbox.pairs("environment", config.sandboxes.operator_env);
+    });
+    root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config.sandboxes); });
+    root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress); });
+    root.section("record", [&](TomlSection& record) {
+        Millis age = config.retention.age;
+        record.parsed("keep", age, parse_duration);
+        config.retention.age = std::chrono::duration_cast<std::chrono::hours>(age);
+        record.parsed("keep_bytes", config.retention.bytes, parse_bytes);
+    });
+}
+
+void apply(const Options& options, Config& config, Listening& listening) {
+    if (options.listen) listening.plain = *options.listen;
+    if (options.tls_listen) listening.tls = *options.tls_listen;
+    if (options.tls_certificate) listening.certificate_file = *options.tls_certificate;
+    if (options.tls_key) listening.key_file = *options.tls_key;
+    if (options.domain) config.domain = *options.domain;
+    if (options.log_level) config.log_level = or_throw(parse_level(*options.log_level));
+    if (options.max_sandboxes) config.sandboxes.max_sandboxes = or_throw(parse_count(*options.max_sandboxes));
+}
+
+void settle_listening(const Listening& listening, const Options& options, Config& config) {
+    config.listen = or_throw(parse_listen(listening.plain));
+    if (!is_loopback(config.listen) && !options.insecure) {
+        mistake("plain HTTP on " + listening.plain +
+                " would show keys and data to the network: use TLS (--tls-listen, --tls-cert, --tls-key), or "
+                "allow it with --insecure");
+    }
+    if (listening.tls.empty()) return;
+    if (listening.certificate_file.empty() || listening.key_file.empty()) {
+        mistake(
+            "TLS wants a certificate and its key (--tls-cert and --tls-key, or `certificate` and `key` in "
+            "[tls])");
+    }
+    config.tls = TlsListener{.address = or_throw(parse_listen(listening.tls)),
+                             .certificate_pem = read_text_file(listening.certificate_file),
+                             .key_pem = read_text_file(listening.key_file)};
+}
+
+}  // namespace
+
+Config parse_config(std::string_view text, const Options& options) {
+    Config config;
+    Listening listening;
+    config.sandboxes.operator_env = certificate_environment();
+    try {
+        const toml::table parsed = toml::parse(text);
+        TomlSection root{parsed};
+        read_file(root, config, listening);
+        root.refuse_unknown();
+        apply(options, config, listening);
+        settle_listening(listening, options, config);
+    } catch (const toml::parse_error& error) {
+        mistake("line " + std::to_string(error.source().begin.line) + ": " +
+                std::string{error.description()});
+    } catch (Error& error) {
+        throw std::move(error).because(Fault::oyat_operator);
+    }
+    return config;
+}
+
+Config read_config(const Options& options) {
+    const bool usual = options.config.empty();
+    const std::string file = usual ? kUsualFile : options.config;
+    if (usual && ::access(file.c_str(), F_OK) != 0) return parse_config("", options);
+    const std::string text = read_text_file(file);
+    return in(file, [&] { return parse_config(text, options); });
+}
+
+}  // namespace oyat::daemon

@@ -1,0 +1,153 @@
+#include "daemon/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/id.hpp"
+#include "daemon/operator_env.hpp"
+#include "daemon/units.hpp"
+
+namespace oyat::daemon {
+namespace {
+
+std::string mistake_in(std::string_view toml, const Options& options = {}) {
+    try {
+        (void)parse_config(toml, options);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.fault(), Fault::oyat_operator) << error.what();
+        return error.message();
+    }
+    return "";
+}
+
+TEST(Config, WithoutAFileTheDefaultsOfTheDocumentationHold) {
+    const Config config = parse_config("", {});
+    EXPECT_EQ(config.listen.to_string(), "127.0.0.1:3000");
+    EXPECT_FALSE(config.tls);
+    EXPECT_EQ(config.sandboxes.default_limits, core::kDefaultLimits);
+    EXPECT_EQ(config.sandboxes.max_sandboxes, 2000u);
+    EXPECT_EQ(config.retention.age, std::chrono::days{30});
+    EXPECT_EQ(config.retention.bytes, 10ull << 30);
+}
+
+TEST(Config, ReadsWhatTheFileSays) {
+    const Config config = parse_config(R"(
+        listen = "127.0.0.1:4000"
+        domain = "sandbox.example.com"
+        [sandbox]
+        longest_life = "12h"
+        [sandbox.limits]
+        cpus = 1.5
+        memory = "512MiB"
+        processes = 64
+        [sandbox.environment]
+        PIP_INDEX_URL = "https://pypi.example.com/simple"
+        [tenant]
+        sandboxes = 10
+        [egress]
+        reachable_private = ["10.20.0.0/16"]
+        resolvers = ["192.0.2.53"]
+        [record]
+        keep = "60d"
+        keep_bytes = "1GiB"
+    )",
+                                       {});
+    EXPECT_EQ(config.listen.port(), 4000);
+    EXPECT_EQ(config.domain, "sandbox.example.com");
+    EXPECT_EQ(config.sandboxes.max_life, std::chrono::hours{12});
+    EXPECT_EQ(config.sandboxes.default_limits.cpu_millis, 1500u);
+    EXPECT_EQ(config.sandboxes.default_limits.memory_bytes, 512ull << 20);
+    EXPECT_EQ(config.sandboxes.default_limits.disk_bytes, 10ull << 30) << "what is not said stays as it is";
+    EXPECT_EQ(config.sandboxes.operator_env.at("PIP_INDEX_URL"), "https://pypi.example.com/simple");
+    EXPECT_EQ(config.sandboxes.max_sandboxes, 10u);
+    EXPECT_EQ(config.egress.reachable_private, std::vector<std::string>{"10.20.0.0/16"});
+    EXPECT_EQ(config.egress.upstreams.servers.at(0).to_string(), "192.0.2.53:53");
+    EXPECT_EQ(config.retention.age, std::chrono::days{60});
+}
+
+TEST(Config, TheCommandLineWins) {
+    Options options;
+    options.listen = "127.0.0.1:0";
+    options.max_sandboxes = "7";
+    const Config config = parse_config("listen = \"127.0.0.1:4000\"\n[tenant]\nsandboxes = 10", options);
+    EXPECT_EQ(config.listen.port(), 0);
+    EXPECT_EQ(config.sandboxes.max_sandboxes, 7u);
+}
+
+TEST(Config, RefusesWhatItDoesNotKnowAndSaysWhere) {
+    EXPECT_EQ(mistake_in("[sandbox.limits]\nmemmory = \"1GiB\""),
+              "sandbox: limits: unknown setting 'memmory' in line 2");
+    for (const char* toml :
+         {"colour = 1", "listen = 3000", "listen = \"localhost\"", "listen = \"127.0.0.1:70000\"",
+          "[sandbox.limits]\ncpus = -1", "[sandbox.limits]\nmemory = \"1GB\"",
+          "[sandbox.limits]\nprocesses = -5", "[sandbox.environment]\nA = 1",
+          "[egress]\nresolvers = [\"name.example\"]", "sandbox = 1", "listen = ", "log_level = \"loud\""}) {
+        EXPECT_NE(mistake_in(toml), "") << toml;
+    }
+}
+
+TEST(Config, PlainHttpBeyondThisMachineMustBeAllowedByName) {
+    EXPECT_NE(mistake_in("listen = \"0.0.0.0:3000\"").find("--insecure"), std::string::npos);
+    EXPECT_NE(mistake_in("listen = \"[::]:3000\""), "");
+    EXPECT_EQ(mistake_in("listen = \"127.0.0.2:3000\""), "");
+    EXPECT_EQ(mistake_in("listen = \"[::1]:3000\""), "");
+    Options options;
+    options.insecure = true;
+    EXPECT_EQ(mistake_in("listen = \"0.0.0.0:3000\"", options), "");
+}
+
+TEST(Config, TlsWantsACertificateAndItsKey) {
+    EXPECT_NE(mistake_in("[tls]\nlisten = \"0.0.0.0:8443\"").find("certificate"), std::string::npos);
+}
+
+// The file that is installed must be one that oyatd takes, with and without its defaults spelt out.
+TEST(Config, TheShippedFileHoldsExactlyTheDefaults) {
+    std::ifstream file{std::filesystem::path{__FILE__}.parent_path() / "../../packaging/oyat.toml"};
+    ASSERT_TRUE(file);
+    std::string as_shipped;
+    std::string spelt_out;
+    for (std::string line; std::getline(file, line);) {
+        as_shipped += line + "\n";
+        const bool setting = line.starts_with("# ") && line.find(" = ") != std::string::npos;
+        const bool example = line.find("example") != std::string::npos ||
+                             line.find("tls") != std::string::npos || line.find("8443") != std::string::npos;
+        spelt_out += (setting && !example ? line.substr(2) : line) + "\n";
+    }
+    for (const std::string& text : {as_shipped, spelt_out}) {
+        const Config config = parse_config(text, {});
+        const Config plain = parse_config("", {});
+        EXPECT_EQ(config.listen, plain.listen);
+        EXPECT_EQ(config.sandboxes.default_limits, plain.sandboxes.default_limits);
+        EXPECT_EQ(config.sandboxes.max_life, plain.sandboxes.max_life);
+        EXPECT_EQ(config.sandboxes.max_sandboxes, plain.sandboxes.max_sandboxes);
+        EXPECT_EQ(config.retention.age, plain.retention.age);
+        EXPECT_EQ(config.retention.bytes, plain.retention.bytes);
+    }
+    EXPECT_NE(as_shipped, spelt_out);
+}
+
+TEST(Units, AreReadWholeOrNotAtAll) {
+    EXPECT_EQ(parse_bytes("2GiB").value(), 2ull << 30);
+    EXPECT_EQ(parse_bytes("0").value(), 0u);
+    EXPECT_EQ(parse_duration("5m").value(), std::chrono::minutes{5});
+    for (const char* text : {"", "GiB", "1GB", "-1", "1.5GiB", "9999999999999TiB", "1 GiB"}) {
+        EXPECT_FALSE(parse_bytes(text)) << text;
+    }
+    for (const char* text : {"", "5", "m", "5 m", "99999999999999999d"})
+        EXPECT_FALSE(parse_duration(text)) << text;
+}
+
+TEST(OperatorEnvironment, PointsProgramsToTheBundleWhenTheHostTrustsMore) {
+    const auto directory = std::filesystem::temp_directory_path() / ("oyat-ca-" + random_hex(8));
+    EXPECT_TRUE(certificate_environment(directory).empty()) << "no such directory";
+    std::filesystem::create_directories(directory / "company");
+    EXPECT_TRUE(certificate_environment(directory).empty());
+    std::ofstream{directory / "company" / "root.crt"} << "x";
+    EXPECT_EQ(certificate_environment(directory).at("PIP_CERT"), "/etc/ssl/certs/ca-certificates.crt");
+    std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace oyat::daemon

@@ -1,0 +1,169 @@
+// oyatd: everything that parses what comes from outside, and nothing that needs a privilege. This file is its
+// table of contents: what it is made of, in the order in which the parts depend on each other.
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "api/e2b/front.hpp"
+#include "api/native/front.hpp"
+#include "audit/recorder.hpp"
+#include "auth/keys.hpp"
+#include "base/log.hpp"
+#include "base/throwing.hpp"
+#include "core/make_sandboxes.hpp"
+#include "daemon/figures.hpp"
+#include "daemon/front_door.hpp"
+#include "daemon/machine_guard.hpp"
+#include "daemon/ready.hpp"
+#include "daemon/recovery.hpp"
+#include "daemon/start.hpp"
+#include "egress/egress.hpp"
+#include "http/server.hpp"
+#include "io/loop.hpp"
+#include "keeperlink/agent_connector.hpp"
+#include "keeperlink/connect_keeper.hpp"
+#include "metrics/metrics.hpp"
+#include "store/sqlite_store.hpp"
+
+namespace oyat::daemon {
+namespace {
+
+constexpr const char* kVersion = OYAT_VERSION;
+constexpr const char* kTenant = "default";
+constexpr Millis kGrace{2000};  // for running answers, when we are told to end
+
+std::string listen(http::Server& server, const Config& config) {
+    const std::uint16_t port = server.listen(config.listen.host(), config.listen.port());
+    const SocketAddress plain = or_throw(SocketAddress::ip(config.listen.host(), port));
+    if (!config.tls) return "http://" + plain.to_string();
+    const TlsListener& tls = *config.tls;
+    server.listen_tls(tls.address.host(), tls.address.port(), tls.certificate_pem, tls.key_pem);
+    return "http://" + plain.to_string();
+}
+
+Task<> until_told_to_end(const Options& options) {
+    while (co_await wait_signal({SIGTERM, SIGINT, SIGHUP}) == SIGHUP) reload(options);
+}
+
+Task<> serve(Executor executor, Start start) {
+    const Config& config = start.config;
+    const SystemClock clock;
+    store::SqliteStore store{start.state.database.native()};
+
+    // The other side of the wall.
+    const auto keeper = keeperlink::connect_keeper(executor, start.options.keeper_socket);
+    const auto agents = keeperlink::make_agent_connector(executor);
+    const core::KeeperFacts facts = co_await wait_for_keeper(*keeper);
+
+    // The record comes before everything that can happen.
+    audit::Recorder recorder{
+        executor,
+        clock,
+        *keeper,
+        {.directory = start.state.audit, .reserve = start.state.reserve, .retention = config.retention}};
+    co_await recorder.open();
+    co_await reopen_logs(recorder, store);
+    core::EventBus events{clock, recorder};
+    metrics::Metrics metrics{clock, kVersion};
+    events.listen([&metrics](const core::Event& event) { metrics.count(event); });
+
+    auth::Keys keys{clock, store};
+    co_await keys.load();
+    if (!start.api_key.empty()) {
+        co_await keys.ensure(start.api_key, "operator", kTenant,
+                             static_cast<std::uint8_t>(core::Scope::admin));
+    }
+
+    // What sandboxes are.
+    core::Templates templates{*keeper};
+    co_await templates.refresh();
+    const auto egress = egress::make_egress(executor, events, clock, config.egress);
+    MachineGuard guard{clock, start.state.own};
+    core::SandboxesConfig sandboxes_config = config.sandboxes;
+    sandboxes_config.machine_full = [&guard] { return guard(); };
+    const auto sandboxes = core::make_sandboxes({.executor = executor,
+                                                 .clock = clock,
+                                                 .keeper = *keeper,
+                                                 .connector = *agents,
+                                                 .egress = *egress,
+                                                 .store = store,
+                                                 .events = events,
+                                                 .templates = templates,
+                                                 .config = std::move(sandboxes_config)});
+    emit_server_event(events, "server.started",
+                      {{"version", kVersion}, {"state_id", facts.state_id}, {"kernel", facts.kernel}});
+    co_await sandboxes->recover();
+
+    // The doors: one front for each protocol.
+    FrontDoor door{[&metrics](std::string_view front) { metrics.count_request(front); }};
+    http::Server server{executor, [&door](http::Exchange& exchange) { return door.handle(exchange); }};
+    const metrics::Gauges gauges{.sandboxes_by_state = [&sandboxes] { return count_by_state(*sandboxes); },
+                                 .http_connections = [&server] { return server.connections(); }};
+    e2b::E2bFront e2b{{.sandboxes = *sandboxes,
+                       .templates = templates,
+                       .events = events,
+                       .keys = keys,
+                       .clock = clock,
+                       .settings = {.domain = config.domain, .longest_run = config.sandboxes.max_life}}};
+    native::NativeFront native{{.sandboxes = *sandboxes,
+                                .keeper = *keeper,
+                                .templates = templates,
+                                .events = events,
+                                .keys = keys,
+                                .clock = clock,
+                                .settings = {.version = kVersion,
+                                             .spool = start.state.spool,
+                                             .operator_tenant = kTenant,
+                                             .metrics = [&] { return metrics.render(gauges); },
+                                             .all_routes = [&] { return door.routes(); }}}};
+    door.add("e2b", e2b);  // first: a request for a port of a sandbox may have any path
+    door.add("native", native);
+
+    const std::string url = listen(server, config);
+    announce_ready(start.options.ready_fd, start.options.ready_file, url);
+    log::info("ready", {{"url", url}, {"version", kVersion}});
+    co_await until_told_to_end(start.options);
+
+    // Sandboxes go on: only our ends of them are let go.
+    log::info("ending");
+    emit_server_event(events, "server.stopping", {});
+    events.close();
+    co_await server.close(kGrace);
+    co_await e2b.close();
+    co_await egress->close();
+    co_await sandboxes->close();
+    co_await recorder.close();
+}
+
+int run(const std::vector<std::string_view>& arguments) {
+    Result<Options> options = parse_options(arguments);
+    if (!options) {
+        std::fprintf(stderr, "oyatd: %s (see --help)\n", options.error().what());
+        return 2;
+    }
+    if (options->help || options->version) {
+        std::fputs(options->help ? std::string{usage()}.c_str() : (std::string{kVersion} + "\n").c_str(),
+                   stdout);
+        return 0;
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        Start start = prepare_start(*std::move(options));
+        Loop loop;
+        loop.run(serve(loop.executor(), std::move(start)));
+        return 0;
+    } catch (const std::exception& error) {
+        log::error("oyatd cannot go on", {{"why", error.what()}});
+        return 1;
+    }
+}
+
+}  // namespace
+}  // namespace oyat::daemon
+
+int main(int argc, char** argv) {
+    return oyat::daemon::run({argv + 1, argv + argc});
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "daemon/config.hpp"
+#include "daemon/options.hpp"
+#include "daemon/state_directory.hpp"
+
+namespace oyat::daemon {
+
+// What must be read and made before the privileges are given up.
+struct Start {
+    Options options;
+    Config config;
+    StatePaths state;
+    std::string api_key;  // "" = none was given
+};
+
+// Reads, makes and then gives up the privileges: when it returns, nothing of root is left. Throws Error.
+[[nodiscard]] Start prepare_start(Options options);
+
+// SIGHUP: the part of the configuration that can change while we serve. A mistake in the file is logged, no
+// more.
+void reload(const Options& options);
+
+}  // namespace oyat::daemon
