@@ -1,5 +1,7 @@
 #include "agent/agent.hpp"
 
+#include "agent/file_calls.hpp"
+#include "agent/file_entry.hpp"
 #include "agent/launch.hpp"
 #include "agent/process_stream.hpp"
 
@@ -22,14 +24,23 @@ std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wi
     if (request.spawn) return open_process(connection, id, *request.spawn);
     if (request.attach) return open_attach(connection, id, request.attach->pid);
     if (request.list_processes) return list_processes(connection, id);
-
-    Status status = refusal(Errc::unimplemented, "this agent does not know the request");
-    if (request.configure) status = configure(*request.configure);
-    if (request.signal) status = signal(*request.signal);
-    if (request.release) status = release(*request.release);
-    if (request.resize) status = resize(*request.resize);
-    connection.send_end(id, status);
-    return nullptr;
+    if (auto stream = open_file(connection, id, request)) {
+        if (*stream) return **std::move(stream);
+        connection.send_end(id, stream->error());
+        return nullptr;
+    }
+    if (request.configure) {
+        connection.send_end(id, configure(*request.configure));
+        return nullptr;
+    }
+    Answer<std::string> event = call(request);
+    if (!event || event->empty()) {
+        connection.send_end(id, event ? Status{} : event.error());
+        return nullptr;
+    }
+    auto replies = std::make_unique<Replies>(connection, id);
+    replies->add(*std::move(event));
+    return replies;
 }
 
 std::unique_ptr<Stream> Agent::open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn) {
@@ -76,6 +87,65 @@ std::unique_ptr<Stream> Agent::list_processes(Connection& connection, std::uint3
     }
     if (!list.processes.empty()) replies->add(wire::encode(list));  // an event is never empty
     return replies;
+}
+
+std::optional<Answer<std::unique_ptr<Stream>>> Agent::open_file(Connection& connection, std::uint32_t id,
+                                                                const wire::Request& request) {
+    const auto as = [&](const std::string& user, auto&& open) -> Answer<std::unique_ptr<Stream>> {
+        Answer<Actor> actor = make_actor(users_, settings_, user);
+        if (!actor) return std::unexpected{std::move(actor).error()};
+        return open(FileJob{loop_, users_, connection, id, *std::move(actor)});
+    };
+    const auto open_as = [&](auto& open, const auto& request) {
+        return as(request.user, [&](FileJob job) { return open(std::move(job), request); });
+    };
+    if (request.read_file) return open_as(read_file, *request.read_file);
+    if (request.write_file) return open_as(write_file, *request.write_file);
+    if (request.list_dir) return open_as(list_directory, *request.list_dir);
+    if (request.remove) return open_as(remove_path, *request.remove);
+    if (request.move) return open_as(move_path, *request.move);
+    if (request.compose) return open_as(compose_file, *request.compose);
+    if (request.watch) {
+        return as(request.watch->user,
+                  [&](FileJob job) { return watch_directory(std::move(job), *request.watch, watches_); });
+    }
+    return std::nullopt;
+}
+
+Answer<std::string> Agent::call(const wire::Request& request) {
+    const auto entry_as = [&](auto& call, const auto& request) -> Answer<std::string> {
+        const Answer<Actor> actor = make_actor(users_, settings_, request.user);
+        if (!actor) return std::unexpected{actor.error()};
+        Answer<wire::FileEntry> entry = call(*actor, users_, request);
+        if (!entry) return std::unexpected{std::move(entry).error()};
+        return entry_event(*std::move(entry));
+    };
+    const auto done = [](Status status) -> Answer<std::string> {
+        if (status.code != 0) return std::unexpected{std::move(status)};
+        return std::string{};
+    };
+    if (request.signal) return done(signal(*request.signal));
+    if (request.release) return done(release(*request.release));
+    if (request.resize) return done(resize(*request.resize));
+    if (request.stat) return entry_as(stat_path, *request.stat);
+    if (request.make_dir) return entry_as(make_directory, *request.make_dir);
+    if (request.chmod) return entry_as(change_mode, *request.chmod);
+    if (request.resolve_user) {
+        const Answer<User> user = users_.find(request.resolve_user->user);
+        if (!user) return refused(Errc::not_found, user.error().message);
+        const Account& account = user->account;
+        return wire::encode(wire::UserInfo{.name = account.name,
+                                           .uid = account.uid,
+                                           .gid = account.gid,
+                                           .home = account.home,
+                                           .shell = account.shell});
+    }
+    if (request.disk_use) {
+        const Answer<wire::DiskUse> use = disk_use();
+        if (!use) return std::unexpected{use.error()};
+        return wire::encode(*use);
+    }
+    return refused(Errc::unimplemented, "this agent does not know the request");
 }
 
 Status Agent::configure(wire::Configure& configure) {

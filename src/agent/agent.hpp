@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "agent/connection.hpp"
+#include "agent/file_streams.hpp"
 #include "agent/host_link.hpp"
 #include "agent/loop.hpp"
 #include "agent/process_table.hpp"
@@ -25,6 +29,11 @@ private:
     std::unique_ptr<Stream> open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn);
     std::unique_ptr<Stream> open_attach(Connection& connection, std::uint32_t id, std::uint32_t pid);
     std::unique_ptr<Stream> list_processes(Connection& connection, std::uint32_t id);
+    // Nothing when the request is none of a file.
+    std::optional<Answer<std::unique_ptr<Stream>>> open_file(Connection& connection, std::uint32_t id,
+                                                             const wire::Request& request);
+    // The event that a call is answered with.
+    Answer<std::string> call(const wire::Request& request);
     Status configure(wire::Configure& configure);
     Status signal(const wire::Signal& request);
     Status release(const wire::Release& request);
@@ -33,6 +42,7 @@ private:
     Loop loop_;
     Settings settings_;
     Users users_;
+    WatchCount watches_;
     ProcessTable processes_;
     HostLink host_;
 };

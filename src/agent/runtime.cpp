@@ -18,6 +18,15 @@ namespace {
 
 }  // namespace
 
+// libc's own assertions, whose printing would bring its message catalogues and wide characters along.
+extern "C" [[noreturn]] void __assert_fail(const char* condition, const char*, unsigned,
+                                           const char*) noexcept {
+    die(condition);
+}
+extern "C" [[noreturn]] void __cxa_pure_virtual() noexcept {
+    die("pure virtual function called");
+}
+
 namespace oyat {
 void assertion_failed(const char* condition, const char*, int) noexcept {
     die(condition);
