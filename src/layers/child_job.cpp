@@ -40,6 +40,17 @@ void send(int pipe, const Report& report) {
     if (::write(pipe, &report, sizeof report) != sizeof report) ::_exit(2);  // nobody listens any more
 }
 
+struct Pipe {
+    Fd read_end;
+    Fd write_end;
+};
+
+Pipe make_pipe() {
+    std::array<int, 2> ends{};
+    sys(::pipe2(ends.data(), O_CLOEXEC), "pipe");
+    return {Fd{ends[0]}, Fd{ends[1]}};
+}
+
 [[noreturn]] void run_child(int pipe, const ChildJob::Work& work) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGPIPE, SIG_IGN);
@@ -56,7 +67,29 @@ void send(int pipe, const Report& report) {
     ::_exit(1);
 }
 
+pid_t fork_quietly() {
+    clone_args args{.flags = 0, .exit_signal = 0};  // nobody else's waitpid takes it
+    return static_cast<pid_t>(sys(::syscall(SYS_clone3, &args, sizeof args), "start child"));
+}
+
 }  // namespace
+
+void run_apart(JobReporter& outer, const std::function<void(JobReporter&)>& work) {
+    Pipe pipe = make_pipe();
+    const pid_t child = fork_quietly();
+    if (child == 0) run_child(pipe.write_end.get(), work);
+    pipe.write_end.reset();
+    std::optional<Error> failure;
+    Report report;
+    while (::read(pipe.read_end.get(), &report, sizeof report) == sizeof report) {
+        if (report.kind == Report::Kind::progress) outer.progress(report.files, report.bytes);
+        if (report.kind == Report::Kind::failed) failure.emplace(report.code, report.read_text());
+    }
+    int status = 0;
+    sys(::waitpid(child, &status, __WALL), "wait for child");
+    if (failure) throw *failure;
+    if (status != 0) throw Error{Errc::internal, "the child died in the middle of its work"};
+}
 
 void JobReporter::progress(std::uint64_t files, std::uint64_t bytes) {
     if (files < told_files_ + 2000 && bytes < told_bytes_ + (64 << 20)) return;
@@ -79,14 +112,11 @@ void JobReporter::failed(const Error& error) {
 
 ChildJob::ChildJob(const Work& work, Finish finish, Abandon abandon)
     : finish_{std::move(finish)}, abandon_{std::move(abandon)} {
-    std::array<int, 2> ends{};
-    sys(::pipe2(ends.data(), O_CLOEXEC), "pipe");
-    pipe_ = Fd{ends[0]};
-    const Fd write_end{ends[1]};
-    sys(::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK), "pipe");
-    clone_args args{.flags = 0, .exit_signal = 0};  // nobody else's waitpid takes it
-    child_ = static_cast<pid_t>(sys(::syscall(SYS_clone3, &args, sizeof args), "start child"));
-    if (child_ == 0) run_child(write_end.get(), work);
+    Pipe pipe = make_pipe();
+    sys(::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK), "pipe");
+    child_ = fork_quietly();
+    if (child_ == 0) run_child(pipe.write_end.get(), work);
+    pipe_ = std::move(pipe.read_end);
 }
 
 ChildJob::~ChildJob() {

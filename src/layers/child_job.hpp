@@ -28,6 +28,10 @@ private:
     std::uint64_t told_bytes_ = 0;
 };
 
+// Runs `work` in a child of its own and passes its progress on; throws what it reports as failed, or when it
+// dies. For work on hostile bytes: whatever becomes of that child, it can tell no more than how far it is.
+void run_apart(JobReporter& outer, const std::function<void(JobReporter&)>& work);
+
 // A Job whose work is a function that runs in a forked child. `work` reports `done` before it returns, or
 // throws. `finish` then runs in the parent and makes the outcome; `abandon` runs in the parent when the child
 // failed, or when `finish` did, or when the Job is destroyed before its end.

@@ -62,12 +62,16 @@ void remove_leftovers(int templates) {
     }
 }
 
-// The child's part of an import: everything from outside is read and written in here.
+// The children's part of an import. The one that reads the archive has no say in what the tree is called: its
+// parent looks at the tree afterwards, in a confinement of its own.
 void unpack_confined(int root, int archive, JobReporter& reporter) {
-    prepare_for_archives();
-    confine_to(root, {archive, reporter.fd()});
-    const auto tell = [&](const ArchiveProgress& at) { reporter.progress(at.files, at.bytes); };
-    unpack(archive, ArchiveCaps{}, tell);
+    run_apart(reporter, [&](JobReporter& unpacker) {
+        prepare_for_archives();
+        confine_to(root, {archive, unpacker.fd()});
+        const auto tell = [&](const ArchiveProgress& at) { unpacker.progress(at.files, at.bytes); };
+        unpack(archive, ArchiveCaps{}, tell);
+    });
+    confine_to(root, {reporter.fd()});
     const Fd tree{sys(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open tree")};
     const TreeSummary found = summarize_tree(tree.get());
     sys(::syncfs(tree.get()), "sync tree");

@@ -62,7 +62,7 @@ std::string record_of(const TreeEntry& entry) {
 
 }  // namespace
 
-TreeSummary summarize_tree(int root, const std::function<void(const TreeSummary&)>& on_file) {
+TreeSummary summarize_tree(int root) {
     TreeSummary summary;
     Sha256 hash;
     hash.update("oyat-tree-1\n");
@@ -70,7 +70,6 @@ TreeSummary summarize_tree(int root, const std::function<void(const TreeSummary&
         hash.update(record_of(entry));
         if (entry.path != ".") ++summary.files;
         if (S_ISREG(entry.facts.st_mode)) summary.bytes += static_cast<std::uint64_t>(entry.facts.st_size);
-        if (on_file) on_file(summary);
     });
     summary.digest = "sha256:" + to_hex(hash.finish());
     return summary;

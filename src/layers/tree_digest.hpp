@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace oyat::layers {
@@ -13,8 +12,6 @@ struct TreeSummary {
     std::uint64_t bytes = 0;  // of regular files
 };
 
-// `on_file` is called now and then with what has been read so far.
-[[nodiscard]] TreeSummary summarize_tree(int root,
-                                         const std::function<void(const TreeSummary&)>& on_file = {});
+[[nodiscard]] TreeSummary summarize_tree(int root);
 
 }  // namespace oyat::layers
