@@ -285,6 +285,7 @@ Result<Reply> parse_reply(std::string_view bytes) {
         return refuse(Errc::invalid_argument, "not a DNS answer");
     }
     reply.question = read_question(in);
+    if (!in.ok()) return refuse(Errc::invalid_argument, "a DNS answer without its question");
     for (std::size_t i = 0; i < answers && in.ok() && reply.answers.size() < kMaxAnswers; ++i) {
         Record record;
         record.name = in.name();

@@ -105,6 +105,10 @@ TEST(DnsMessage, TakesACutReplyForWhatItIs) {
     EXPECT_TRUE(got.truncated);
 }
 
+TEST(DnsMessage, ACutReplyStillHasItsQuestion) {  // found by fuzzing: it passed as one for the empty name
+    EXPECT_FALSE(parse_reply(bytes({0, 1, 0x83, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x84, 0})));
+}
+
 TEST(DnsMessage, WritesWhatItCanRead) {
     const Query query = or_throw(parse_query(question(1, bytes({0, 0, 41, 4, 0, 0, 0, 0, 0, 0, 0}))));
     const Answer answer{
