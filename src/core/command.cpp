@@ -18,7 +18,8 @@ constexpr Millis kEndKept = 30s;          // for a subscriber to take the end
 constexpr Millis kWallGrace = 1500ms;     // for the agent to end what is out of time
 
 boost::json::value null_or(std::string_view text) {
-    return text.empty() ? boost::json::value{} : boost::json::value{text};
+    if (text.empty()) return nullptr;
+    return boost::json::string{text};
 }
 
 }  // namespace
@@ -202,8 +203,13 @@ void Command::conclude() {
 
     Event event = exited_event(Witness::agent);
     event.fault = end.fault;
-    event.fields["exit"] = end.signal == 0 ? boost::json::value{end.exit_code} : boost::json::value{};
-    event.fields["signal"] = end.signal == 0 ? boost::json::value{} : boost::json::value{end.signal};
+    event.fields["exit"] = nullptr;
+    event.fields["signal"] = nullptr;
+    if (end.signal == 0) {
+        event.fields["exit"] = end.exit_code;
+    } else {
+        event.fields["signal"] = end.signal;
+    }
     event.fields["timed_out"] = end.timed_out;
     event.fields["oom"] = end.oom;
     event.fields["limit"] = null_or(end.limit);

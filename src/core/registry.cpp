@@ -62,6 +62,12 @@ std::shared_ptr<Sandbox> Registry::find_any(const std::string& id) const {
     return found == live_.end() ? nullptr : found->second;
 }
 
+std::vector<std::shared_ptr<Sandbox>> Registry::every() const {
+    std::vector<std::shared_ptr<Sandbox>> all;
+    for (const auto& [id, sandbox] : live_) all.push_back(sandbox);
+    return all;
+}
+
 std::vector<std::shared_ptr<Sandbox>> Registry::list(const ListFilter& filter) const {
     std::vector<std::shared_ptr<Sandbox>> all;
     for (const auto& [id, sandbox] : live_) {

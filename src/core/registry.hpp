@@ -27,6 +27,7 @@ public:
     [[nodiscard]] std::shared_ptr<Sandbox> find(const std::string& id,
                                                 const std::string& tenant) const override;
     [[nodiscard]] std::shared_ptr<Sandbox> find_any(const std::string& id) const override;
+    [[nodiscard]] std::vector<std::shared_ptr<Sandbox>> every() const override;
     [[nodiscard]] std::vector<std::shared_ptr<Sandbox>> list(const ListFilter& filter) const override;
     [[nodiscard]] std::optional<SandboxRecord> ended(const std::string& id,
                                                      const std::string& tenant) const override;

@@ -7,7 +7,6 @@
 #include "base/log.hpp"
 #include "base/throwing.hpp"
 #include "io/condition.hpp"
-#include "io/race.hpp"
 #include "io/task_group.hpp"
 #include "io/timer.hpp"
 #include "keeperlink/keeper_translate.hpp"
@@ -39,7 +38,10 @@ class Client : public std::enable_shared_from_this<Client> {
 public:
     Client(Executor executor, std::string path) : executor_{std::move(executor)}, path_{std::move(path)} {}
 
+    // The two background tasks: one connects and receives, the other sends what had to wait. (Not one race of
+    // two: they are dropped, not awaited, when the loop ends with the client.)
     static Task<> stay_connected(std::shared_ptr<Client> self);
+    static Task<> keep_sending(std::shared_ptr<Client> self);
 
     struct Answer {
         wire::KeeperReply reply;
@@ -53,7 +55,6 @@ public:
 private:
     Task<> wait_for_link();
     Task<> wait_for(Pending& pending);
-    Task<> listen(PacketSocket& socket);
     void take(PacketSocket::Packet packet);
     void tell(KeeperNotice notice) const {
         if (on_notice) on_notice(std::move(notice));
@@ -61,7 +62,7 @@ private:
 
     Executor executor_;
     const std::string path_;
-    std::unique_ptr<PacketSocket> link_;  // null while the keeper is away
+    std::shared_ptr<PacketSocket> link_;  // null while the keeper is away; shared with the sender
     Condition linked_;
     bool shut_ = false;
     std::uint64_t last_id_ = 0;
@@ -74,16 +75,17 @@ Task<> Client::stay_connected(std::shared_ptr<Client> self) {
     while (!self->shut_) {
         std::string why;
         try {
-            self->link_ = std::make_unique<PacketSocket>(self->executor_, PacketSocket::connect(self->path_));
+            self->link_ = std::make_shared<PacketSocket>(self->executor_, PacketSocket::connect(self->path_));
             self->linked_.notify_all();
             pause = kShortestPause;
             if (std::exchange(had_link, true)) self->tell({.kind = KeeperNotice::Kind::link_back});
-            co_await race(self->listen(*self->link_), self->link_->keep_sending());
+            while (true) self->take(co_await self->link_->receive());
         } catch (const Error& e) {
             if (e.code() == Errc::canceled) throw;
             why = e.message();
         }
-        if (std::exchange(self->link_, nullptr)) {
+        if (const auto broken = std::exchange(self->link_, nullptr)) {
+            broken->close();
             log::warn("keeper lost", {{"reason", why}});
             for (auto& [id, call] : std::exchange(self->pending_, {})) {
                 call->lost = true;
@@ -96,8 +98,21 @@ Task<> Client::stay_connected(std::shared_ptr<Client> self) {
     }
 }
 
-Task<> Client::listen(PacketSocket& socket) {
-    while (true) take(co_await socket.receive());
+Task<> Client::keep_sending(std::shared_ptr<Client> self) {
+    while (!self->shut_) {
+        const std::shared_ptr<PacketSocket> link = self->link_;
+        if (!link) {
+            co_await self->linked_.wait();
+            continue;
+        }
+        try {
+            co_await link->keep_sending();
+        } catch (const Error& e) {
+            if (e.code() == Errc::canceled) throw;
+        }
+        link->close();  // wakes the receiver, which connects again
+        while (self->link_ == link) co_await self->linked_.wait();
+    }
 }
 
 void Client::take(PacketSocket::Packet packet) {
@@ -177,6 +192,7 @@ public:
     KeeperClient(Executor executor, std::string path)
         : client_{std::make_shared<Client>(executor, std::move(path))}, tasks_{executor} {
         tasks_.spawn(Client::stay_connected(client_));
+        tasks_.spawn(Client::keep_sending(client_));
     }
     ~KeeperClient() override { client_->shut(); }
 

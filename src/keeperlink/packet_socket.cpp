@@ -101,7 +101,7 @@ void PacketSocket::send(std::string bytes, Fd fd) {
 }
 
 Task<> PacketSocket::keep_sending() {
-    while (true) {
+    while (!closed_) {
         if (queue_.empty()) {
             co_await queued_.wait();
         } else if (send_now(queue_.front())) {
@@ -110,6 +110,12 @@ Task<> PacketSocket::keep_sending() {
             co_await socket_.writable();
         }
     }
+}
+
+void PacketSocket::close() noexcept {
+    closed_ = true;
+    socket_.close();
+    queued_.notify_all();
 }
 
 }  // namespace oyat::keeperlink

@@ -31,9 +31,11 @@ public:
     // Sends now, or when there is room. Throws Error{exhausted} when too many packets wait already, and
     // Error{unavailable} when the socket is broken.
     void send(std::string bytes, Fd fd);
+    // Sends what could not be sent at once, until close().
     Task<> keep_sending();
 
-    void close() noexcept { socket_.close(); }
+    // Ends receive() and keep_sending().
+    void close() noexcept;
 
 private:
     struct Outgoing {
@@ -43,6 +45,7 @@ private:
     bool send_now(const Outgoing& packet);
 
     AsyncFd socket_;
+    bool closed_ = false;
     std::deque<Outgoing> queue_;
     Condition queued_;
     std::string buffer_;
