@@ -51,7 +51,11 @@ struct Heard {
     [[nodiscard]] std::optional<wire::Started> started() const;
     [[nodiscard]] std::optional<wire::Exited> exited() const;
     [[nodiscard]] std::vector<wire::FileEntry> entries() const;
-    [[nodiscard]] std::vector<wire::WatchChange> changes() const;
+    [[nodiscard]] const std::vector<wire::WatchChange>& changes();
+
+private:
+    std::vector<wire::WatchChange> changes_;
+    std::size_t changes_from_ = 0;  // events that are in changes_ already
 };
 
 class TestHost {
@@ -69,6 +73,8 @@ public:
     void send(wire::FrameKind kind, std::uint32_t stream, wire::ChannelId channel = wire::ChannelId::none,
               std::string_view payload = {});
     void send_raw(std::string_view bytes);
+    // Over and over, without reading, until the agent takes no more; fails the test beyond `most`.
+    void send_until_blocked(std::string_view bytes, std::size_t most);
     void credit(std::uint32_t stream, std::uint32_t bytes);
 
     // Handles frames until the condition holds; fails the test after 20 seconds.

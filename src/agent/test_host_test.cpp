@@ -113,14 +113,12 @@ std::vector<wire::FileEntry> Heard::entries() const {
     return all;
 }
 
-std::vector<wire::WatchChange> Heard::changes() const {
-    std::vector<wire::WatchChange> all;
-    for (const std::string& event : events) {
-        const auto decoded = wire::decode<wire::WatchEvents>(event);
-        if (!decoded) continue;
-        all.insert(all.end(), decoded->changes.begin(), decoded->changes.end());
+const std::vector<wire::WatchChange>& Heard::changes() {
+    for (; changes_from_ < events.size(); ++changes_from_) {
+        const auto decoded = wire::decode<wire::WatchEvents>(events[changes_from_]);
+        if (decoded) changes_.insert(changes_.end(), decoded->changes.begin(), decoded->changes.end());
     }
-    return all;
+    return changes_;
 }
 
 TestHost::TestHost(const RunningAgent& agent) : socket_{agent.connect()} {
@@ -148,6 +146,21 @@ void TestHost::send_raw(std::string_view bytes) {
         }
         bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
+}
+
+void TestHost::send_until_blocked(std::string_view bytes, std::size_t most) {
+    std::size_t total = 0;
+    std::string_view rest = bytes;
+    while (total < most) {
+        pollfd wait{.fd = socket_.get(), .events = POLLOUT};
+        if (::poll(&wait, 1, 500) == 0) return;
+        const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent <= 0) continue;
+        total += static_cast<std::size_t>(sent);
+        rest.remove_prefix(static_cast<std::size_t>(sent));
+        if (rest.empty()) rest = bytes;
+    }
+    ADD_FAILURE() << "the agent takes everything";
 }
 
 void TestHost::credit(std::uint32_t stream, std::uint32_t bytes) {
