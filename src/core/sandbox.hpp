@@ -68,7 +68,8 @@ public:
                                                         const std::string& tenant) const = 0;
     // By id alone, for doors that prove themselves with a sandbox's own token. Null: none.
     [[nodiscard]] virtual std::shared_ptr<Sandbox> find_any(const std::string& id) const = 0;
-    // All that live, whoever's: for the same doors, when a request names its sandbox only by what the token signed.
+    // All that live, whoever's: for the same doors, when a request names its sandbox only by what the token
+    // signed.
     [[nodiscard]] virtual std::vector<std::shared_ptr<Sandbox>> every() const = 0;
     [[nodiscard]] virtual std::vector<std::shared_ptr<Sandbox>> list(const ListFilter& filter) const = 0;
     // The record of one that ended within the last day.

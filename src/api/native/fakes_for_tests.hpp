@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::shared_ptr<core::Sandbox> find_any(const std::string&) const override {
         return nullptr;
     }
+    [[nodiscard]] std::vector<std::shared_ptr<core::Sandbox>> every() const override { return {}; }
     [[nodiscard]] std::vector<std::shared_ptr<core::Sandbox>> list(const core::ListFilter&) const override {
         return {};
     }
