@@ -1,0 +1,370 @@
+#include "core/command.hpp"
+
+#include <signal.h>
+
+#include <boost/json/serialize.hpp>
+
+#include "core/test_house.hpp"
+
+namespace oyat::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The one sandbox of a story, and what is inside of it.
+struct Scene {
+    std::shared_ptr<Sandbox> sandbox;
+    FakeInside& inside;
+};
+
+Task<Scene> scene(House& house) {
+    auto sandbox = co_await house.create();
+    FakeInside& inside = house.keeper.inside(sandbox->record().id);
+    co_return Scene{std::move(sandbox), inside};
+}
+
+std::string text_of(const Event& event, std::string_view stream) {
+    const auto& text = event.fields.at(stream).as_object().at("text").as_string();
+    return {text.data(), text.size()};
+}
+
+Task<> whole_command(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    RunRequest request = House::plain();
+    request.env = {{"PASSWORD", "hidden"}};
+    request.forced_env = {{"FORCED", "1"}};
+    request.wall = 60s;
+    request.tag = "tag";
+    const auto process = co_await house.start(*sandbox, request);
+    FakeProgram& program = inside.latest();
+    EXPECT_EQ(program.order.forced_env.at("FORCED"), "1");
+    EXPECT_EQ(program.order.wall, 60s);
+    EXPECT_EQ(sandbox->processes().find(process->pid()), process);
+    EXPECT_EQ(sandbox->processes().find_tag("tag"), process);
+    EXPECT_EQ(sandbox->processes().alive().size(), 1u);
+
+    auto subscription = process->subscribe();
+    program.say("out");
+    program.say("err", OutputChannel::err);
+    program.exit(3);
+    std::string text;
+    const ProcessEnd end = co_await read_all(*subscription, text);
+    EXPECT_EQ(text, "outerr");
+    EXPECT_EQ(end.exit_code, 3);
+    EXPECT_EQ(end.fault, Fault::command);
+
+    const Event* requested = house.log.last("command.requested");
+    const Event* started = house.log.last("command.started");
+    const Event* exited = house.log.last("command.exited");
+    EXPECT_EQ(started->fields.at("command").as_string(), requested->id);
+    EXPECT_EQ(exited->fields.at("command").as_string(), requested->id);
+    EXPECT_EQ(requested->fields.at("verdict").as_object().at("action").as_string(), "allow");
+    EXPECT_EQ(requested->fields.at("key").as_string(), "key_1");
+    EXPECT_EQ(exited->by, Witness::agent);
+    EXPECT_EQ(exited->id, end.event_id);
+    EXPECT_EQ(exited->fields.at("exit").to_number<int>(), 3);
+    EXPECT_EQ(text_of(*exited, "stdout"), "out");
+    EXPECT_EQ(text_of(*exited, "stderr"), "err");
+    for (const Event& each : house.log.events) {
+        EXPECT_EQ(boost::json::serialize(each.fields).find("hidden"), std::string::npos) << each.type;
+    }
+    EXPECT_TRUE(sandbox->processes().alive().empty());
+    EXPECT_EQ(sandbox->processes().find(process->pid()), process);  // for half a minute
+    house.clock.pass(31s);
+    co_await house.sandboxes->take_samples();
+    EXPECT_EQ(sandbox->processes().find(process->pid()), nullptr);
+}
+TEST(Command, IsRecordedFromRequestToExitWithItsOutput) {
+    in_house(whole_command);
+}
+
+Task<> refusals(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    RunRequest request;
+    EXPECT_EQ((co_await error_of(house.start(*sandbox, request))).code(), Errc::invalid_argument);
+    request.argv = {std::string("a\0b", 3)};
+    Error error = co_await error_of(house.start(*sandbox, request));
+    EXPECT_EQ(error.code(), Errc::invalid_argument);
+    EXPECT_EQ(error.event(), house.log.last("command.denied")->id);
+    EXPECT_EQ(house.log.last("command.requested")->fields.at("verdict").as_object().at("action").as_string(),
+              "deny");
+
+    inside.spawn_fails = Error{Errc::exhausted, Fault::limit, "fork: Resource temporarily unavailable"};
+    error = co_await error_of(house.start(*sandbox));
+    EXPECT_EQ(error.code(), Errc::exhausted);
+    EXPECT_TRUE(error.message().starts_with("process limit reached (1024)")) << error.message();
+    EXPECT_EQ(house.log.last("limit.hit")->fields.at("limit").as_string(), "processes");
+    EXPECT_EQ(house.log.last("command.failed")->fault, Fault::limit);
+
+    inside.spawn_fails = Error{Errc::invalid_argument, "cwd '/nope' does not exist"};
+    error = co_await error_of(house.start(*sandbox));
+    EXPECT_EQ(error.message(), "cwd '/nope' does not exist");
+
+    inside.spawn_fails.reset();
+    house.log.refuses = true;
+    EXPECT_EQ((co_await error_of(house.start(*sandbox))).fault(), Fault::oyat_operator);
+    EXPECT_TRUE(inside.programs.empty());  // nothing runs that cannot be recorded
+    house.log.refuses = false;
+}
+TEST(Command, ThatCannotStartSaysWhyInErrorAndRecord) {
+    in_house(refusals);
+}
+
+Task<> limits(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    co_await house.start(*sandbox);
+    RunRequest terminal = House::plain();
+    terminal.pty = TermSize{};
+    const auto pty = co_await house.start(*sandbox, terminal);
+    EXPECT_NE((co_await error_of(house.start(*sandbox, terminal))).message().find("terminals"),
+              std::string::npos);
+    co_await house.start(*sandbox);
+    EXPECT_EQ((co_await error_of(house.start(*sandbox))).code(), Errc::exhausted);
+    inside.program(pty->pid()).exit(0);
+    co_await House::turns();
+    co_await house.start(*sandbox, terminal);
+}
+TEST(Command, IsOneOfSoManyAtOnce) {
+    in_house(limits, {.max_commands = 3, .max_ptys = 1});
+}
+
+Task<> end_of(House& house, Sandbox& sandbox, FakeInside& inside, ExitReport report, ProcessEnd& end,
+              std::function<void(const std::string& id)> meanwhile = {}) {
+    const auto process = co_await house.start(sandbox);
+    auto subscription = process->subscribe();
+    co_await House::turns();
+    if (meanwhile) meanwhile(sandbox.record().id);
+    inside.latest().end(report);
+    std::string text;
+    end = co_await read_all(*subscription, text);
+}
+
+Task<> causes(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    BoxUsage& usage = house.keeper.boxes.at(sandbox->record().id).usage;
+    usage.disk_limit = 10u << 30;
+    ProcessEnd end;
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 0}, end);
+    EXPECT_FALSE(end.fault);
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = -1, .signal = SIGKILL, .timed_out = true}, end);
+    EXPECT_EQ(end.limit, "wall");
+    EXPECT_EQ(end.fault, Fault::limit);
+    EXPECT_TRUE(house.log.last("command.exited")->fields.at("timed_out").as_bool());
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = -1, .signal = SIGKILL, .killed_by_api = true},
+                    end);
+    EXPECT_EQ(end.fault, Fault::client);
+
+    // The keeper's notice comes first, and names the process.
+    co_await end_of(
+        house, *sandbox, inside, {.exit_code = -1, .signal = SIGKILL}, end, [&](const std::string& id) {
+            house.keeper.notice({.kind = KeeperNotice::Kind::oom, .id = id, .process = "x", .count = 1});
+            usage.oom_kills = 1;
+        });
+    EXPECT_TRUE(end.oom);
+    EXPECT_EQ(end.limit, "memory");
+    EXPECT_TRUE(house.log.last("command.exited")->fields.at("oom").as_bool());
+
+    // The notice is late, or lost: the counters tell. A shell reports its child's death as 137.
+    co_await end_of(house, *sandbox, inside, {.exit_code = 137}, end,
+                    [&](const std::string&) { usage.oom_kills = 2; });
+    EXPECT_TRUE(end.oom);
+
+    // An old kill explains no new failure.
+    house.clock.pass(1min);
+    co_await end_of(house, *sandbox, inside, {.exit_code = -1, .signal = SIGKILL}, end);
+    EXPECT_FALSE(end.oom);
+    EXPECT_EQ(end.fault, Fault::command);
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 254}, end,
+                    [&](const std::string&) { usage.processes_denied = 7; });
+    EXPECT_EQ(end.limit, "processes");
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end,
+                    [&](const std::string&) { usage.disk_used = usage.disk_limit; });
+    EXPECT_EQ(end.limit, "disk");
+    EXPECT_EQ(house.log.last("limit.hit")->fields.at("limit").as_string(), "disk");
+}
+TEST(Command, ThatFailedIsExplainedByTheLimitItHit) {
+    in_house(causes);
+}
+
+Task<> early_output(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const auto process = co_await house.start(*sandbox);
+    inside.latest().say("quick");
+    inside.latest().exit(0);
+    co_await House::turns();
+    std::string text;
+    auto subscription = process->subscribe();
+    const ProcessEnd end = co_await read_all(*subscription, text);
+    EXPECT_EQ(text, "quick");
+    EXPECT_EQ(end.exit_code, 0);
+}
+TEST(Command, KeepsItsFirstOutputForTheFirstSubscriber) {
+    in_house(early_output);
+}
+
+Task<> acknowledgement(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const auto process = co_await house.start(*sandbox);
+    auto subscription = process->subscribe();
+    FakeProgram& program = inside.latest();
+    for (const char* word : {"one", "two", "three"}) program.say(word);
+    co_await subscription->next();
+    co_await House::turns();
+    EXPECT_EQ(program.says.size(), 3u);  // the client may be gone with it: the agent keeps it
+    co_await subscription->next();
+    co_await House::turns();
+    EXPECT_EQ(program.says.size(), 2u);
+    program.exit(0);
+    co_await subscription->next();
+    co_await subscription->next();
+    co_await House::turns();
+    EXPECT_EQ(inside.programs.size(), 1u);  // the end is kept like the rest
+    co_await subscription->next();
+    co_await House::turns();
+    EXPECT_TRUE(inside.programs.empty());
+}
+TEST(Command, AcknowledgesWhatASubscriberHasAskedBeyond) {
+    in_house(acknowledgement);
+}
+
+Task<> input(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const auto closed = co_await house.start(*sandbox);
+    EXPECT_EQ((co_await error_of(closed->write_input("x"))).code(), Errc::failed_precondition);
+    RunRequest request = House::plain();
+    request.stdin_open = true;
+    const auto open = co_await house.start(*sandbox, request);
+    co_await open->write_input("text");
+    EXPECT_EQ(inside.latest().input, "text");
+    co_await open->close_input();
+    co_await open->close_input();
+    EXPECT_TRUE(inside.latest().input_closed);
+    EXPECT_EQ((co_await error_of(open->write_input("x"))).code(), Errc::failed_precondition);
+    EXPECT_EQ((co_await error_of(open->resize({}))).code(), Errc::failed_precondition);
+    RunRequest terminal = House::plain();
+    terminal.pty = TermSize{};
+    const auto pty = co_await house.start(*sandbox, terminal);
+    co_await pty->write_input("ls\n");
+    co_await pty->resize({.cols = 100, .rows = 30});
+    EXPECT_EQ((co_await error_of(pty->close_input())).code(), Errc::failed_precondition);
+    co_await pty->signal(SIGTERM);
+    EXPECT_EQ(inside.latest().signals, std::vector<int>{SIGTERM});
+    EXPECT_EQ(house.log.last("command.signalled")->fields.at("signal").to_number<int>(), SIGTERM);
+}
+TEST(Command, TakesInputOnlyWhereItWasOpened) {
+    in_house(input);
+}
+
+Task<> paused(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const std::string id = sandbox->record().id;
+    const auto process = co_await house.start(*sandbox);
+    auto subscription = process->subscribe();
+    co_await house.sandboxes->pause(id, House::somebody());
+    EXPECT_EQ((co_await error_of(subscription->next())).code(), Errc::unavailable);
+    co_await house.sandboxes->connect(id, std::nullopt, House::somebody());
+    EXPECT_EQ(sandbox->processes().find(process->pid()), process);
+    auto again = process->subscribe();
+    inside.latest().say("awake");
+    inside.latest().exit(0);
+    std::string text;
+    co_await read_all(*again, text);
+    EXPECT_EQ(text, "awake");
+}
+TEST(Command, OutlivesAPauseAndItsStreamsDoNot) {
+    in_house(paused);
+}
+
+Task<> killed(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const auto process = co_await house.start(*sandbox);
+    auto subscription = process->subscribe();
+    inside.latest().say("half");
+    co_await subscription->next();
+    co_await house.sandboxes->kill(sandbox->record().id, House::somebody(), EndedBy::killed);
+    EXPECT_EQ((co_await error_of(subscription->next())).code(), Errc::unavailable);
+    const Event* exited = house.log.last("command.exited");
+    EXPECT_EQ(exited->by, Witness::host);
+    EXPECT_TRUE(exited->fields.at("exit").is_null());
+    EXPECT_EQ(text_of(*exited, "stdout"), "half");
+    EXPECT_TRUE(process->end());
+    EXPECT_EQ((co_await error_of(process->signal(SIGKILL))).code(), Errc::not_found);
+}
+TEST(Command, EndsWithItsSandboxAndIsRecordedSo) {
+    in_house(killed);
+}
+
+Task<> gone_client(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    // The client leaves while the program is being started.
+    inside.spawn_is_slow = true;
+    std::optional<std::shared_ptr<Process>> nobody;
+    co_await race(store_in(nobody, house.start(*sandbox)), yield_now());
+    EXPECT_FALSE(nobody);
+    inside.spawn_is_slow = false;
+    co_await House::turns();
+    EXPECT_EQ(sandbox->processes().alive().size(), 1u);
+    EXPECT_EQ(house.log.count("command.started"), 1u);
+}
+TEST(Command, BelongsToTheSandboxNotToTheRequest) {
+    in_house(gone_client);
+}
+
+Task<> rejoined(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const auto process = co_await house.start(*sandbox);
+    const auto other = co_await house.start(*sandbox);
+    auto subscription = process->subscribe();
+    FakeProgram& program = inside.program(process->pid());
+    program.say("before ");
+    co_await subscription->next();
+    inside.programs.erase(other->pid());
+    inside.lose("the connection broke");
+    co_await House::turns();
+    EXPECT_EQ(inside.connections, 2);
+    program.say("after");
+    program.exit(0);
+    std::string text;
+    const ProcessEnd end = co_await read_all(*subscription, text);
+    EXPECT_EQ(text, "before after");  // "before" was not acknowledged, so the agent gives it again
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_TRUE(other->end());
+    EXPECT_EQ(sandbox->record().state, SandboxState::running);
+    EXPECT_EQ(house.log.count("agent.lost"), 1u);
+}
+TEST(Agent, ThatIsLostIsJoinedAgainAndItsProcessesGoOn) {
+    in_house(rejoined);
+}
+
+Task<> liar(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    inside.breaks_protocol = true;
+    inside.lose("the agent broke its protocol: frame over the cap");
+    co_await House::turns();
+    const auto record = house.sandboxes->ended(sandbox->record().id, "default");
+    EXPECT_EQ(record->ended_by, EndedBy::crash);
+    EXPECT_NE(record->ended_detail.find("broke its protocol"), std::string::npos);
+    EXPECT_EQ(house.log.last("sandbox.ended")->fault, Fault::agent);
+}
+TEST(Agent, ThatBreaksItsProtocolIsNotTriedAgain) {
+    in_house(liar);
+}
+
+Task<> mute(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    inside.hello = false;
+    inside.lose("no sign of life for 10 s");
+    while (sandbox->record().state != SandboxState::ended) co_await sleep_for(10ms);
+    EXPECT_EQ(house.sandboxes->ended(sandbox->record().id, "default")->ended_by, EndedBy::crash);
+}
+TEST(Agent, ThatStaysSilentEndsItsSandbox) {
+    in_house(mute);
+}
+
+}  // namespace
+}  // namespace oyat::core
