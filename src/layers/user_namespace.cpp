@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +19,12 @@ Fd make_user_namespace(std::uint32_t base) {
     return in("make user namespace", [&] {
         // No exit signal: the caller's SIGCHLD handling need not know of this child.
         clone_args args{.flags = CLONE_NEWUSER, .exit_signal = 0};
+        const pid_t parent = ::getpid();
         const auto child = static_cast<pid_t>(sys(::syscall(SYS_clone3, &args, sizeof args), "clone3"));
         if (child == 0) {
+            // It ends with us, also when we are killed right here: it holds copies of all our descriptors and locks.
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (::getppid() != parent) ::_exit(0);
             for (;;) ::pause();
         }
         const Defer end{[&] {

@@ -202,6 +202,7 @@ void arrange_descriptors(const ChildPlan& plan, int& agent) noexcept {
 
 void run_child(const ChildPlan& plan) noexcept {
     report_fd = plan.report;
+    ::close(plan.maps_ready_writer);
     enter_groups_and_namespaces(plan);
     build_root(plan);
     check(::sethostname(plan.host_name, plan.host_name_length), Step::host_name);

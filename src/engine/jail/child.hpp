@@ -79,6 +79,7 @@ struct View {
 // the covers.
 struct ChildPlan {
     int maps_ready = -1;           // one byte arrives when uid_map and gid_map are written
+    int maps_ready_writer = -1;    // the keeper's end, closed first: its death must be seen
     int report = -1;               // closed by the exec, or carries one Failure
     View<int> v1_tasks;            // v1 groups to join
     const char* uptime = nullptr;  // text for timens_offsets; null where there are no time namespaces

@@ -149,6 +149,7 @@ Process Launcher::start(const Parts& parts) const {
 
     ChildPlan plan{
         .maps_ready = go.reader.get(),
+        .maps_ready_writer = go.writer.get(),
         .report = report_writer.get(),
         .v1_tasks = {tasks.data(), tasks.size()},
         .uptime = time_namespaces_ ? uptime.c_str() : nullptr,
