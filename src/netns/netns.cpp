@@ -138,7 +138,7 @@ Fd Netns::dial(std::uint16_t port) const {
         const sockaddr_in6 six{
             .sin6_family = AF_INET6, .sin6_port = ::htons(port), .sin6_addr = in6addr_loopback};
         if (try_connect(ipv6.get(), reinterpret_cast<const sockaddr*>(&six), sizeof six)) return ipv6;
-        throw Error{Errc::unavailable, "nothing listens there"};
+        throw Error{Errc::unavailable, Fault::command, "nothing listens there"};
     });
 }
 
