@@ -52,8 +52,10 @@ struct TermSize {
     template <class V> void fields(V& v) { v(1, cols); v(2, rows); }
 };
 
-// Starts a program. Events: Started, then DATA (stdout_/stderr_, or pty), then Exited, then END once the
-// output is closed too. Input: DATA on channel stdin_ (pty as well), EOF closes it.
+// Starts a program. Events: Started, DATA (stdout_/stderr_, or pty), and once the leader has ended and its output is
+// closed too, Exited and END. A terminal is closed when its leader ends. Input: DATA on channel stdin_ (or pty), EOF
+// closes it; on a terminal it is the end-of-file key. A program that cannot start has an END with the reason instead:
+// failed_precondition for an unknown user, invalid_argument for a bad cwd, not_found for the program.
 struct Spawn {
     static constexpr bool kIsMessage = true;
     std::vector<std::string> argv;             // argv[0] is looked up in the PATH of the new environment
@@ -77,7 +79,7 @@ struct Started {
     static constexpr bool kIsMessage = true;
     std::uint32_t pid = 0;         // as seen inside
     std::int64_t started_ms = 0;
-    std::uint64_t dropped_out = 0;  // bytes of output lost while no host was attached (Attach only)
+    std::uint64_t dropped_out = 0;  // bytes of output lost in its life while no host was attached
     template <class V> void fields(V& v) { v(1, pid); v(2, started_ms); v(3, dropped_out); }
 };
 struct Exited {
@@ -111,7 +113,8 @@ struct Attach {
     template <class V> void fields(V& v) { v(1, pid); }
 };
 
-// All processes that the agent started and that are alive or not yet acknowledged. Event: ProcessList.
+// All processes that the agent started and that are alive or not yet acknowledged. Events: ProcessList, as many as it
+// takes, none for none. Of argv and env together no more than 16 KiB are told.
 struct ListProcesses {
     static constexpr bool kIsMessage = true;
     bool reserved = false;
@@ -142,6 +145,7 @@ struct ProcessList {
 
 // `tree` reaches every process of the command, also those that left its session. Event: none.
 // SIGKILL and SIGTERM with `tree` also end the stream when the leader is gone, whoever keeps the pipes open.
+// not_found when it has ended.
 struct Signal {
     static constexpr bool kIsMessage = true;
     std::uint32_t pid = 0;
@@ -205,7 +209,8 @@ struct ReadFile {
     bool stat_only = false;
     template <class V> void fields(V& v) { v(1, path); v(2, user); v(3, offset); v(4, length); v(5, stat_only); }
 };
-// Input: DATA (file), EOF. Event at the end: FileEntries with the written entry. Missing parents are made, owned by
+// Input: DATA (file), EOF. Event at the end: FileEntries with the written entry. A stream that ends before leaves an
+// existing file as far as it was written, and no new one. Missing parents are made, owned by
 // the user. An existing file keeps its mode. `metadata` replaces all earlier metadata of the file.
 struct WriteFile {
     static constexpr bool kIsMessage = true;
@@ -264,7 +269,7 @@ enum class WatchKind : std::uint8_t { none = 0, create = 1, write = 2, remove = 
 struct WatchChange {
     static constexpr bool kIsMessage = true;
     WatchKind kind = WatchKind::none;
-    std::string name;  // relative to the watched path
+    std::string name;  // relative to the watched path, "." for itself
     std::optional<FileEntry> entry;
     template <class V> void fields(V& v) { v(1, kind); v(2, name); v(3, entry); }
 };
