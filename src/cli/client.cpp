@@ -70,9 +70,8 @@ Task<> Client::download(std::string path, std::function<void(std::string_view)> 
     while (const std::size_t n = co_await connection_->read_body(piece)) bytes({piece.data(), n});
 }
 
-Task<std::unique_ptr<Stream>> Client::upgrade(std::string path, std::string protocol,
-                                              boost::json::object body) {
-    http::ClientRequest ask = request("POST", std::move(path), boost::json::serialize(body));
+Task<std::unique_ptr<Stream>> Client::upgrade(std::string path, std::string protocol) {
+    http::ClientRequest ask = request("POST", std::move(path));
     ask.fields.add("Connection", "Upgrade");
     ask.fields.add("Upgrade", std::move(protocol));
     const http::ResponseHead head = co_await send(std::move(ask));

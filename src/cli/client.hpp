@@ -31,7 +31,7 @@ public:
     Task<boost::json::value> upload(std::string method, std::string path, std::function<std::string()> next);
     Task<> download(std::string path, std::function<void(std::string_view)> bytes);
     // The connection after a 101 to this protocol.
-    Task<std::unique_ptr<Stream>> upgrade(std::string path, std::string protocol, boost::json::object body);
+    Task<std::unique_ptr<Stream>> upgrade(std::string path, std::string protocol);
 
 private:
     Task<> connect();

@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <csignal>
+#include <memory>
 #include <optional>
 
 #include "cli/failure.hpp"
@@ -102,16 +103,17 @@ Task<> pass_signals(Session& session) {
     session.left = true;
 }
 
-}  // namespace
-
-Task<int> attend_command(std::unique_ptr<Stream> stream, Command command) {
+Task<int> attend_command(std::unique_ptr<Stream> stream, std::string order, Command command) {
     Session session{std::move(command), FramedStream{*stream}};
+    co_await session.frames.write('q', order);
     std::optional<RawTerminal> raw;
     if (session.command.terminal && session.command.interactive) raw.emplace();
     co_await race(take_output(session), send_input(session), pass_signals(session));
     if (session.left) co_return kKilledBy + SIGINT;
     co_return session.exit_code;
 }
+
+}  // namespace
 
 Task<int> run_in(Context& context, std::string id, Command command) {
     boost::json::object env;
@@ -127,8 +129,8 @@ Task<int> run_in(Context& context, std::string id, Command command) {
         body["pty"] = {{"cols", size.cols}, {"rows", size.rows}};
     }
     std::unique_ptr<Stream> stream =
-        co_await context.client.upgrade("/v1/sandboxes/" + id + "/exec", "oyat-command", std::move(body));
-    co_return co_await attend_command(std::move(stream), std::move(command));
+        co_await context.client.upgrade("/v1/sandboxes/" + id + "/exec", "oyat-command");
+    co_return co_await attend_command(std::move(stream), boost::json::serialize(body), std::move(command));
 }
 
 }  // namespace oyat::cli

@@ -37,7 +37,7 @@ Task<> serve(Settings settings, std::string target, Fd socket) {
         make_stream(co_await boost::asio::this_coro::executor, std::move(socket));
     try {
         Client client{std::move(settings)};
-        const std::unique_ptr<Stream> inside = co_await client.upgrade(std::move(target), "oyat-port", {});
+        const std::unique_ptr<Stream> inside = co_await client.upgrade(std::move(target), "oyat-port");
         Ends ends;
         co_await race(carry(*here, *inside, ends), carry(*inside, *here, ends));
     } catch (const Error& error) {

@@ -88,6 +88,7 @@ void read_tenants(TomlSection& section, core::SandboxesConfig& config) {
 void read_egress(TomlSection& section, egress::EgressConfig& config) {
     section.texts("reachable_private", config.reachable_private);
     section.texts("open_always_deny", config.open_always_deny);
+    section.parsed("bytes_per_second", config.limits.bytes_per_second, parse_bytes);
     std::vector<std::string> servers;
     section.texts("resolvers", servers);
     for (const std::string& server : servers) {

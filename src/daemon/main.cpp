@@ -117,6 +117,7 @@ Task<> serve(Executor executor, Start start) {
                                 .settings = {.version = kVersion,
                                              .spool = start.state.spool,
                                              .operator_tenant = kTenant,
+                                             .more_limits = egress::limit_facts(config.egress.limits),
                                              .metrics = [&] { return metrics.render(gauges); },
                                              .all_routes = [&] { return door.routes(); }}}};
     door.add("e2b", e2b);  // first: a request for a port of a sandbox may have any path

@@ -55,6 +55,20 @@ private:
 
 }  // namespace
 
+std::vector<core::LimitFacts> limit_facts(const EgressLimits& limits) {
+    const bool paced = limits.bytes_per_second > 0;
+    return {{.name = "connections",
+             .mechanism = "proxy",
+             .hard = true,
+             .default_value = limits.connections,
+             .maximum = limits.connections},
+            {.name = "bandwidth",
+             .mechanism = paced ? "proxy" : "not enforced",
+             .hard = paced,
+             .default_value = limits.bytes_per_second,
+             .maximum = limits.bytes_per_second}};
+}
+
 std::unique_ptr<Egress> make_egress(Executor executor, core::EventBus& events, const Clock& clock,
                                     EgressConfig config) {
     return std::make_unique<Outlets>(

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "core/egress_control.hpp"
 #include "core/event.hpp"
+#include "core/keeper.hpp"
 #include "egress/upstreams.hpp"
 #include "io/address.hpp"
 
@@ -21,6 +22,7 @@ struct EgressLimits {
     double names_per_second = 50, names_burst = 200;
     std::size_t names_under_way = 64;
     std::size_t dns_streams = 8;            // connections to the name server
+    std::uint64_t bytes_per_second = 0;     // both directions together; 0 = as fast as it goes
     std::size_t connections_of_all = 8192;  // over all sandboxes: each takes two descriptors of oyatd
 };
 
@@ -42,6 +44,9 @@ public:
     // Cuts everything and waits until nothing runs any more. To be awaited before destruction.
     virtual Task<> close() = 0;
 };
+
+// What of this is a limit of a sandbox, for those who show limits.
+[[nodiscard]] std::vector<core::LimitFacts> limit_facts(const EgressLimits& limits);
 
 // All on the executor's loop; bus and clock outlive it. Throws Error{invalid_argument} for a mistake in the
 // operator's lists.

@@ -173,6 +173,22 @@ TEST(Egress, SlowsDownWhoConnectsTooOften) {
         std::move(settings));
 }
 
+TEST(Egress, HoldsASandboxToItsBandwidth) {
+    EgressConfig settings;
+    settings.limits.bytes_per_second = 100'000;
+    in_house(
+        [](House& house) -> Task<> {
+            const auto inside = co_await house.connect_out();
+            const auto outside = co_await house.accept_in();
+            const MonoTime began = house.clock.mono();
+            co_await inside->write_all(std::string(130'000, 'x'));
+            inside->shutdown_write();
+            EXPECT_EQ((co_await read_until_end(*outside)).size(), 130'000u);
+            EXPECT_GE(house.clock.mono() - began, Millis{250});
+        },
+        std::move(settings));
+}
+
 TEST(Egress, EndsConnectionsOnWhichNothingMoves) {
     EgressConfig settings;
     settings.idle_limit = Millis{30};

@@ -66,6 +66,7 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
       listener_{shared_->executor, std::move(sockets.tcp)},
       rate_{shared_->config.limits.connections_per_second, shared_->config.limits.connections_burst,
             shared_->clock.mono()},
+      pace_{shared_->config.limits.bytes_per_second},
       tasks_{shared_->executor},
       names_{*shared_,
              policy_,
@@ -165,7 +166,7 @@ Task<> Outlet::carry(Fd socket, std::unique_ptr<Connection> connection) {
             AsyncFd{shared_->executor, std::move(socket)}, AsyncFd{shared_->executor, std::move(outside)},
             Relay::Limits{.idle = shared_->config.idle_limit,
                           .half_closed = shared_->config.half_closed_limit},
-            shared_->passage);
+            shared_->passage, pace_, shared_->clock);
         co_await connection->relay->run();
         why = "closed";
     } catch (const Error& error) {

@@ -59,6 +59,7 @@ private:
     Acceptor listener_;
     SocketAddress own_address_;
     TokenBucket rate_;
+    Pace pace_;
     std::set<Connection*> connections_;  // each is owned by the task that carries it
     bool cut_ = false;
     TaskGroup tasks_;

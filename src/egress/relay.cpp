@@ -28,11 +28,14 @@ void reset_on_close(int socket) noexcept {
     ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-Relay::Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage)
+Relay::Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Pace& pace,
+             const Clock& clock)
     : inside_{std::move(inside)},
       outside_{std::move(outside)},
       limits_{limits},
       passage_{passage},
+      pace_{pace},
+      clock_{clock},
       idle_{inside_.executor(), [this] {
                 was_idle_ = true;
                 cut();
@@ -86,7 +89,12 @@ Task<> Relay::pump(AsyncFd& from, AsyncFd& to, std::uint64_t& moved) {
         discard(from.get(), static_cast<std::size_t>(sys(sent, "write")));
         moved += static_cast<std::uint64_t>(sent);
         touch();
-        if (++turn % kTurn == 0) co_await yield_now();
+        const std::chrono::nanoseconds wait = pace_.after(static_cast<std::uint64_t>(sent), clock_.mono());
+        if (wait.count() > 0) {
+            co_await sleep_for(wait);
+        } else if (++turn % kTurn == 0) {
+            co_await yield_now();
+        }
     }
 }
 

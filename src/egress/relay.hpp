@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "egress/pace.hpp"
 #include "io/async_fd.hpp"
 #include "io/gate.hpp"
 #include "io/timer.hpp"
@@ -21,8 +22,10 @@ public:
         Millis idle;
         Millis half_closed;
     };
-    // `passage` is lent for the moment between a read and the write after it.
-    Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage);
+    // `passage` is lent for the moment between a read and the write after it; `pace` is that of all
+    // connections of the sandbox, and outlives this.
+    Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Pace& pace,
+          const Clock& clock);
 
     // Throws Error when a side broke, was cut, or nothing moved for too long; both sides are then reset.
     Task<> run();
@@ -42,6 +45,8 @@ private:
     AsyncFd outside_;
     Limits limits_;
     std::span<char> passage_;
+    Pace& pace_;
+    const Clock& clock_;
     Timer idle_;
     Gate both_ended_;
     int ended_ = 0;

@@ -8,7 +8,6 @@
 #include "base/throwing.hpp"
 #include "core/event_json.hpp"
 #include "io/channel.hpp"
-#include "io/framed_stream.hpp"
 #include "io/race.hpp"
 #include "rpc/message.hpp"
 
@@ -41,7 +40,7 @@ char kind_of(core::OutputChannel channel) {
 }
 
 struct Session {
-    FramedStream frames;
+    FramedStream& frames;
     core::Process& process;
     core::Subscription& output;
     Channel<std::string> input{kMaxQueuedInput};
@@ -111,19 +110,22 @@ Task<> feed_input_forever(Session& session) {
 
 }  // namespace
 
-Task<> serve_command(Stream& stream, core::Process& process, core::Subscription& output) {
-    Session session{FramedStream{stream}, process, output};
+Task<> serve_command(FramedStream& frames, core::Process& process, core::Subscription& output) {
+    Session session{frames, process, output};
+    co_await frames.write('s', "{\"pid\":" + std::to_string(process.pid()) + "}");
+    co_await race(send_output(session), take_frames(session), feed_input_forever(session));
+}
+
+Task<> tell_failures(FramedStream& frames, Task<> task) {
     std::string failure;
     try {
-        co_await session.frames.write('s', "{\"pid\":" + std::to_string(process.pid()) + "}");
-        co_await race(send_output(session), take_frames(session), feed_input_forever(session));
+        co_await std::move(task);
     } catch (const Error& error) {
         if (error.code() == Errc::canceled) throw;
         failure = error_json(error);
     }
     // The client may be what failed; then this fails as well, and there is nobody to tell.
-    if (!failure.empty()) co_await session.frames.write('f', failure);
-    stream.shutdown_write();
+    if (!failure.empty()) co_await frames.write('f', failure);
 }
 
 }  // namespace oyat::native

@@ -62,6 +62,7 @@ public:
     core::SandboxRecord gone{.id = "igone0000000000000000",
                              .tenant = "default",
                              .access_token = "secret-token",
+                             .created = from_unix_millis(1'796'000'000'000),
                              .state = core::SandboxState::ended,
                              .ended_by = core::EndedBy::timeout};
 

@@ -108,6 +108,7 @@ TEST(NativeFront, ShowsAnEndedSandboxWithoutItsToken) {
         const std::string key = (co_await door.house.keys.create("a", "default", kRead)).key;
         const std::string answer = co_await door.send("GET", "/v1/sandboxes/igone0000000000000000", key);
         EXPECT_TRUE(has(answer, "\"ended_by\":\"timeout\"")) << answer;
+        EXPECT_TRUE(has(answer, "\"created\":\"2026-")) << answer;
         EXPECT_FALSE(has(answer, "secret-token"));
         const std::string stranger = (co_await door.house.keys.create("b", "other", kRead)).key;
         EXPECT_TRUE((co_await door.send("GET", "/v1/sandboxes/igone0000000000000000", stranger))

@@ -5,7 +5,11 @@
 #include "api/native/call.hpp"
 #include "api/native/command_stream.hpp"
 #include "api/native/tunnel.hpp"
+#include "base/throwing.hpp"
 #include "core/json_text.hpp"
+#include "io/framed_stream.hpp"
+#include "io/timer.hpp"
+#include "rpc/message.hpp"
 
 // Commands and ports of a sandbox.
 namespace oyat::native {
@@ -16,8 +20,9 @@ using core::Scope;
 constexpr std::uint64_t kMaxWall = 30ull * 24 * 3600 * 1000;
 constexpr std::uint64_t kMaxCells = 4096;
 constexpr int kHighestSignal = 64;
+constexpr Millis kOrderLimit{10'000};
 
-core::RunRequest run_request(Body& body) {
+core::RunRequest run_request(Body body) {
     core::RunRequest request;
     request.argv = body.texts("argv");
     if (request.argv.empty())
@@ -39,19 +44,24 @@ core::RunRequest run_request(Body& body) {
     return request;
 }
 
-Task<> exec(Call& call) {
-    Body body = co_await Body::read(call.exchange);
-    core::RunRequest request = run_request(body);
-    if (!call.exchange.request().wants_upgrade) {
-        throw Error{Errc::invalid_argument,
-                    "this call needs 'Connection: Upgrade' and 'Upgrade: oyat-command'"};
-    }
-    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
-    const std::shared_ptr<core::Process> process =
-        co_await sandbox->processes().start(std::move(request), call.who);
+Task<> start_and_serve(FramedStream& frames, core::Sandbox& sandbox, core::Principal who) {
+    const auto order = co_await with_timeout(kOrderLimit, "wait for the command", frames.read());
+    if (!order || order->kind != 'q')
+        throw Error{Errc::invalid_argument, "the first frame must be the command"};
+    const std::shared_ptr<core::Process> process = co_await sandbox.processes().start(
+        run_request(Body{or_throw(rpc::parse_object(order->bytes))}), std::move(who));
     const std::unique_ptr<core::Subscription> output = process->subscribe();
+    co_await serve_command(frames, *process, *output);
+}
+
+// The command itself is the first frame: a request that switches protocols has no body.
+Task<> exec(Call& call) {
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    (void)sandbox->processes();  // says by its status when it does not run
     const std::unique_ptr<Stream> stream = co_await call.upgrade(std::string{kCommandProtocol});
-    co_await serve_command(*stream, *process, *output);
+    FramedStream frames{*stream};
+    co_await tell_failures(frames, start_and_serve(frames, *sandbox, call.who));
+    stream->shutdown_write();
 }
 
 std::shared_ptr<core::Process> find_process(Call& call, core::Sandbox& sandbox) {
@@ -70,7 +80,9 @@ Task<> attach(Call& call) {
     const std::shared_ptr<core::Process> process = find_process(call, *sandbox);
     const std::unique_ptr<core::Subscription> output = process->subscribe();
     const std::unique_ptr<Stream> stream = co_await call.upgrade(std::string{kCommandProtocol});
-    co_await serve_command(*stream, *process, *output);
+    FramedStream frames{*stream};
+    co_await tell_failures(frames, serve_command(frames, *process, *output));
+    stream->shutdown_write();
 }
 
 Task<> processes(Call& call) {
@@ -107,7 +119,6 @@ Task<> port(Call& call) {
     if (number == 0 || number > 65'535)
         throw Error{Errc::invalid_argument, "a port is a number from 1 to 65535"};
     const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
-    co_await call.exchange.read_whole_body(0);
     Fd socket = co_await sandbox->dial(static_cast<std::uint16_t>(number));
     const std::unique_ptr<Stream> inside = make_stream(call.exchange.executor(), std::move(socket));
     const std::unique_ptr<Stream> client = co_await call.upgrade("oyat-port");

@@ -10,7 +10,7 @@ namespace {
 
 boost::json::value time_json(WallTime time) {
     if (time == WallTime{}) return nullptr;
-    return boost::json::value{to_rfc3339(time)};
+    return boost::json::value(to_rfc3339(time));  // braces would make an array of it
 }
 
 boost::json::object limits_json(const core::Limits& limits) {

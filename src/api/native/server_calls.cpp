@@ -31,7 +31,9 @@ Task<> metrics(Call& call) {
 }
 
 Task<> info(Call& call) {
-    const core::KeeperFacts facts = co_await call.services.keeper.info();
+    core::KeeperFacts facts = co_await call.services.keeper.info();
+    const std::vector<core::LimitFacts>& more = call.services.settings.more_limits;
+    facts.limits.insert(facts.limits.end(), more.begin(), more.end());
     boost::json::array engines;
     for (const core::EngineFacts& engine : facts.engines) {
         engines.push_back({{"name", engine.name},

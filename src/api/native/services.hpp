@@ -19,6 +19,7 @@ struct Settings {
     std::filesystem::path spool;  // directory for uploads of templates, which may be larger than memory
     // The tenant whose admins run the server: they may make keys for others and see all events.
     std::string operator_tenant = "default";
+    std::vector<core::LimitFacts> more_limits;             // that the keeper does not know of
     std::function<std::string()> metrics;                  // Prometheus text
     std::function<std::vector<std::string>()> all_routes;  // of every front, "METHOD /pattern"
 };

@@ -1,0 +1,44 @@
+#include "cli/event_view.hpp"
+
+#include <gtest/gtest.h>
+
+namespace oyat::cli {
+namespace {
+
+std::string shown(std::string_view line, Output output = Output::hidden) {
+    return show_event_line(line, Paint{-1}, output);  // no terminal: no colours
+}
+
+TEST(EventView, TellsHowACommandEnded) {
+    EXPECT_EQ(
+        shown(R"({"type":"command.exited","t":"2026-11-30T10:02:03.114Z","sandbox":"i0a1b2c3d4e5f6a7b8c9d",)"
+              R"("fault":"limit","argv":["bash","-c","a b"],"exit":null,"signal":9,"limit":"memory"})"),
+        "10:02:03.114  i0a1b2c3d  command.exited  bash -c 'a b'  killed by signal 9  limit of memory  fault: "
+        "limit\n");
+}
+
+TEST(EventView, NamesWhereAConnectionWent) {
+    const std::string line = shown(
+        R"({"type":"connect.denied","addr":"10.0.0.1","host":"in.test","port":80,"rule":"private","fault":"policy"})");
+    EXPECT_NE(line.find("in.test:80 (10.0.0.1)  rule private"), std::string::npos) << line;
+}
+
+TEST(EventView, ShowsOutputOnlyWhenAsked) {
+    const std::string_view line =
+        R"({"type":"command.exited","exit":0,"argv":["x"],"stdout":{"bytes":6,"text":"one\ntwo"}})";
+    EXPECT_EQ(shown(line).find("one"), std::string::npos);
+    EXPECT_NE(shown(line, Output::shown).find("    one\n    two\n"), std::string::npos);
+}
+
+TEST(EventView, LetsNothingInsideDriveTheTerminal) {
+    for (const std::string_view line :
+         {R"({"type":"file.read","path":"\u001b[2J"})", R"({"type":"\u001b]0;x","argv":["\u009b2J"]})",
+          "\x1b[2J not json", R"({"type":"command.exited","stdout":{"bytes":4,"text":"\u001b[2J"}})"}) {
+        const std::string out = shown(line, Output::shown);
+        EXPECT_EQ(out.find('\x1b'), std::string::npos) << line;
+        EXPECT_EQ(out.find("\xc2\x9b"), std::string::npos) << line;
+    }
+}
+
+}  // namespace
+}  // namespace oyat::cli
