@@ -223,10 +223,14 @@ def assignments(server):
     deep = "[" * 10_000 + "]" * 10_000
     for body, statuses in [(deep, (400, 413)), ('{"templateID":"base","metadata":' + "[" * 1000 + "]" * 1000 + "}", (400,)),
                            ('{"templateID":"base","timeout":1e400}', (400,)), ('{"templateID":"base","timeout":NaN}', (400,)),
-                           ('{"templateID":"base","timeout":9007199254740993}', (400,)), ("x" * (10 << 20), (400, 413)), ("", (400,)),
+                           ('{"templateID":"base","timeout":9007199254740993}', (400,)), ("x" * (2 << 20), (400, 413)), ("", (400,)),
                            ('{"templateID":"base"', (400,)), ('{"templateID":"no-such-template"}', (404,)), ('{"templateID":7}', (400,)),
                            ('{"templateID":"base","timeout":-1}', (400,)), ('{"templateID":"base","metadata":{"a":1}}', (400,))]:
-        status, _, data = server.client.raw("POST", "/v2/sandboxes", body, key)
+        try:
+            status, _, data = server.client.raw("POST", "/v2/sandboxes", body, key)
+        except (BrokenPipeError, ConnectionResetError):
+            assert len(body) > 1 << 20, "cut, though it was small"
+            continue  # the server need not read what it will not take
         assert status in statuses, f"{body[:60]}: {status} {data[:200]!r}"
         assert json.loads(data)["code"] == status, data
 

@@ -113,7 +113,10 @@ class Sandbox:
                 data = answer.read()
                 raise Refused(answer.status, json.loads(data) if data else {})
             while True:
-                head = answer.read(5)
+                try:
+                    head = answer.read(5)
+                except http.client.HTTPException as cut:
+                    raise ConnectionError("the stream was cut") from cut
                 if len(head) < 5:
                     raise ConnectionError("the stream was cut")
                 flag, length = head[0], struct.unpack(">I", head[1:])[0]
