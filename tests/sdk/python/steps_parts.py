@@ -31,7 +31,8 @@ class Commands:
     async def kill(w):
         handle = await w.do(w.sandbox.commands.run("sleep 60", background=True))
         same(await w.do(w.sandbox.commands.kill(handle.pid)), True)
-        await w.refused(handle.wait, e2b.CommandExitException, "killed")
+        error = await w.refused(handle.wait, e2b.CommandExitException)
+        same((error.exit_code, error.error), (-1, "signal: killed"))
         same(await w.do(w.sandbox.commands.kill(handle.pid)), False)
         same(await w.do(w.sandbox.commands.kill(999_999)), False)
 
