@@ -96,8 +96,11 @@ struct CommandLine {
     }
     // A command that waits for things, on a loop of its own.
     template <class F>
-    static Action looped(F body) {
-        return [body](Context& context) { return oyat::run(body(context)); };
+    Action looped(F body) {
+        return [this, body](Context& context) {
+            drop_separator();
+            return oyat::run(body(context));
+        };
     }
 
     void sandbox_options(CLI::App& to_app) {
@@ -129,6 +132,10 @@ struct CommandLine {
             to_app.add_option("command", command.argv, "program and its arguments, after --");
         if (!optional_command) words->required();
         to_app.positionals_at_end();
+    }
+    // Where positionals end the options, the word that separates the two is one of them.
+    void drop_separator() {
+        if (!command.argv.empty() && command.argv.front() == "--") command.argv.erase(command.argv.begin());
     }
     void id_argument(CLI::App& to_app) { to_app.add_option("id", id, "sandbox")->required(); }
 

@@ -33,8 +33,9 @@ std::string words(const json::value& event, std::string_view name) {
 }
 
 std::string place(const json::value& event) {
-    std::string host = printable(text(event, "host"));
     const std::string address = text(event, "addr");
+    if (address.empty()) return "the proxy itself  rule " + printable(text(event, "rule"));
+    std::string host = printable(text(event, "host"));
     if (host.empty()) host = address;
     std::string line = host + ":" + std::to_string(number(event, "port"));
     if (host != address) line += " (" + address + ")";

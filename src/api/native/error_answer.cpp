@@ -3,6 +3,13 @@
 #include "base/json_escape.hpp"
 
 namespace oyat::native {
+namespace {
+
+bool is_about_sandbox(const Error& error) {
+    return error.message().find("sandbox") != std::string::npos;
+}
+
+}  // namespace
 
 int status_of(const Error& error) noexcept {
     switch (error.code()) {
@@ -33,7 +40,7 @@ std::string_view hint_of(const Error& error) noexcept {
         default: break;
     }
     switch (error.code()) {
-        case Errc::not_found: return "'oyat ls --all' shows the sandboxes of the last day";
+        case Errc::not_found: return is_about_sandbox(error) ? "'oyat ls' shows the sandboxes there are" : "";
         case Errc::denied: return "'oyat key ls' shows what each key may do";
         case Errc::failed_precondition: return "'oyat ls' shows the state of each sandbox";
         case Errc::unavailable: return "try again in some seconds";
