@@ -2,6 +2,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "base/defer.hpp"
 #include "base/json_escape.hpp"
@@ -17,7 +18,11 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kHeadRead = 4096;
 constexpr std::size_t kMaxDrained = 256 * 1024;
-constexpr auto kLingerTime = 2s;
+// A client in the middle of an upload that was refused (the disk is full) sees the answer only after it has sent
+// the rest: most read nothing before.
+constexpr std::size_t kMaxLingered = 256 * 1024 * 1024;
+constexpr std::size_t kLingerRead = 64 * 1024;
+constexpr auto kLingerTime = 10s;
 
 std::string error_body(int code, std::string_view message) {
     return "{\"code\":" + std::to_string(code) + ",\"message\":" + json_string(message) + "}";
@@ -189,9 +194,9 @@ Task<> Connection::linger() {
     stream_->shutdown_write();
     begin_reading(Reading::lingering, kLingerTime);
     const Defer end{[this] { end_reading(); }};
-    std::array<char, kHeadRead> unused;
+    std::vector<char> unused(kLingerRead);
     std::size_t total = 0;
-    while (total < kMaxDrained) {
+    while (total < kMaxLingered) {
         const std::size_t got = co_await stream_->read_some(unused);
         if (got == 0) break;
         total += got;
