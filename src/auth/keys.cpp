@@ -98,6 +98,12 @@ std::vector<core::KeyRecord> Keys::list(const std::string& tenant) const {
     return keys;
 }
 
+std::set<std::string> Keys::tenants() const {
+    std::set<std::string> tenants;
+    for (const auto& [hash, record] : by_hash_) tenants.insert(record.tenant);
+    return tenants;
+}
+
 Task<> Keys::revoke(std::string id, std::string tenant) {
     const auto found = std::ranges::find_if(
         by_hash_, [&](const auto& entry) { return entry.second.id == id && entry.second.tenant == tenant; });

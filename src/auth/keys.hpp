@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,8 @@ public:
     // Makes sure that exactly this key exists (scripts and `oyat up` bring their own).
     Task<> ensure(std::string key, std::string name, std::string tenant, std::uint8_t scopes);
     [[nodiscard]] std::vector<core::KeyRecord> list(const std::string& tenant) const;
-    Task<> revoke(std::string id, std::string tenant);  // not_found
+    [[nodiscard]] std::set<std::string> tenants() const;  // that have, or had, a key
+    Task<> revoke(std::string id, std::string tenant);    // not_found
 
 private:
     struct Failures {

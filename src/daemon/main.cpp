@@ -100,7 +100,7 @@ Task<> serve(Executor executor, Start start) {
     // The doors: one front for each protocol.
     FrontDoor door{[&metrics](std::string_view front) { metrics.count_request(front); }};
     http::Server server{executor, [&door](http::Exchange& exchange) { return door.handle(exchange); }};
-    const metrics::Gauges gauges{.sandboxes_by_state = [&sandboxes] { return count_by_state(*sandboxes); },
+    const metrics::Gauges gauges{.sandboxes_by_state = [&] { return count_by_state(*sandboxes, keys); },
                                  .http_connections = [&server] { return server.connections(); }};
     e2b::E2bFront e2b{{.sandboxes = *sandboxes,
                        .templates = templates,
