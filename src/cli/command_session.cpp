@@ -12,7 +12,6 @@
 #include "cli/json_read.hpp"
 #include "cli/stdin_reader.hpp"
 #include "io/framed_stream.hpp"
-#include "io/loop.hpp"
 #include "io/race.hpp"
 
 namespace oyat::cli {
@@ -23,6 +22,7 @@ constexpr int kPatience = 3;  // Ctrl-C: once asks the program, the third time l
 struct Session {
     Command command;
     FramedStream frames;
+    Signals& signals;
     int exit_code = kNotStarted;
     int interrupts = 0;
     bool left = false;
@@ -91,7 +91,7 @@ Task<> send_input(Session& session) {
 // Returns when the person no longer wants to wait.
 Task<> pass_signals(Session& session) {
     for (;;) {
-        const int signal = co_await wait_signal({SIGINT, SIGTERM, SIGHUP, SIGWINCH});
+        const int signal = co_await session.signals.next();
         if (signal == SIGWINCH) {
             if (session.command.terminal) co_await session.frames.write('r', size_json());
             continue;
@@ -103,8 +103,9 @@ Task<> pass_signals(Session& session) {
     session.left = true;
 }
 
-Task<int> attend_command(std::unique_ptr<Stream> stream, std::string order, Command command) {
-    Session session{std::move(command), FramedStream{*stream}};
+Task<int> attend_command(std::unique_ptr<Stream> stream, std::string order, Command command,
+                         Signals& signals) {
+    Session session{std::move(command), FramedStream{*stream}, signals};
     co_await session.frames.write('q', order);
     std::optional<RawTerminal> raw;
     if (session.command.terminal && session.command.interactive) raw.emplace();
@@ -115,7 +116,7 @@ Task<int> attend_command(std::unique_ptr<Stream> stream, std::string order, Comm
 
 }  // namespace
 
-Task<int> run_in(Context& context, std::string id, Command command) {
+Task<int> run_in(Context& context, std::string id, Command command, Signals& signals) {
     boost::json::object env;
     for (const auto& [name, value] : command.env) env[name] = value;
     boost::json::object body{{"argv", boost::json::array(command.argv.begin(), command.argv.end())},
@@ -130,7 +131,8 @@ Task<int> run_in(Context& context, std::string id, Command command) {
     }
     std::unique_ptr<Stream> stream =
         co_await context.client.upgrade("/v1/sandboxes/" + id + "/exec", "oyat-command");
-    co_return co_await attend_command(std::move(stream), boost::json::serialize(body), std::move(command));
+    co_return co_await attend_command(std::move(stream), boost::json::serialize(body), std::move(command),
+                                      signals);
 }
 
 }  // namespace oyat::cli

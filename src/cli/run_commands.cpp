@@ -1,5 +1,5 @@
-#include <boost/json/object.hpp>
-#include <csignal>
+#include <boost/asio/this_coro.hpp>
+#include <optional>
 
 #include "cli/command_session.hpp"
 #include "cli/commands.hpp"
@@ -37,13 +37,14 @@ Task<> kill_quietly(Context& context, std::string id) {
     }
 }
 
+// From the first moment on Ctrl-C is for the command: it cannot leave a sandbox behind.
 Task<int> run_once(Context& context, NewSandbox sandbox, Command command, bool keep) {
-    const boost::json::value made = co_await make_sandbox(context, std::move(sandbox));
-    const std::string id = text(made, "id");
+    Signals signals{co_await boost::asio::this_coro::executor, kPersonsSignals};
+    const std::string id = text(co_await make_sandbox(context, std::move(sandbox)), "id");
     std::exception_ptr failure;
     int code = kNotStarted;
     try {
-        code = co_await run_in(context, id, std::move(command));
+        code = co_await run_in(context, id, std::move(command), signals);
     } catch (...) {
         failure = std::current_exception();
     }
@@ -56,6 +57,11 @@ Task<int> run_once(Context& context, NewSandbox sandbox, Command command, bool k
     co_return code;
 }
 
+Task<int> exec_once(Context& context, std::string id, Command command) {
+    Signals signals{co_await boost::asio::this_coro::executor, kPersonsSignals};
+    co_return co_await run_in(context, std::move(id), std::move(command), signals);
+}
+
 }  // namespace
 
 Task<int> run(Context& context, NewSandbox sandbox, Command command, bool keep) {
@@ -63,7 +69,7 @@ Task<int> run(Context& context, NewSandbox sandbox, Command command, bool keep) 
 }
 
 Task<int> exec(Context& context, std::string id, Command command) {
-    co_return co_await attempt(context, run_in(context, std::move(id), std::move(command)));
+    co_return co_await attempt(context, exec_once(context, std::move(id), std::move(command)));
 }
 
 Task<int> shell(Context& context, std::string id, Command command) {
