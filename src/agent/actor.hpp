@@ -14,6 +14,7 @@ namespace oyat::agent {
 struct Actor {
     User user;
     std::string default_directory;
+    bool named = true;  // false: the request named nobody, and the default user acts
 
     [[nodiscard]] Answer<std::string> resolve(std::string_view path) const {
         return resolve_path(path, user.account.home, default_directory);
@@ -27,7 +28,7 @@ struct Actor {
     const std::string& home = user->account.home;
     Answer<std::string> usual = resolve_path(settings.configured.default_cwd, home, home);
     if (!usual) return std::unexpected{std::move(usual).error()};
-    return Actor{.user = *std::move(user), .default_directory = *std::move(usual)};
+    return Actor{.user = *std::move(user), .default_directory = *std::move(usual), .named = !name.empty()};
 }
 
 }  // namespace oyat::agent

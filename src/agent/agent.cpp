@@ -150,6 +150,7 @@ Answer<std::string> Agent::call(const wire::Request& request) {
 
 Status Agent::configure(wire::Configure& configure) {
     settings_.configured = std::move(configure);
+    set_metadata_space(settings_.configured.metadata_space);
     host_.set_configured();
     return {};
 }

@@ -55,15 +55,20 @@ void wait_for_go(const ChildPlan& plan) {
     if (got != 1) ::_exit(127);
 }
 
-// Changes the directory as the user that we are by now. Magic links are refused: through /proc/self/fd the
-// agent's own descriptors are still in reach here, and through /proc/PID/root directories outside (threats
-// J-14).
-bool enter(const char* directory) {
-    open_how how{.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .mode = 0, .resolve = RESOLVE_NO_MAGICLINKS};
-    long fd = ::syscall(SYS_openat2, AT_FDCWD, directory, &how, sizeof how);
+// Opens a path as the user that we are by now. Magic links are refused: through /proc/self/fd the agent's own
+// descriptors are still in reach here, through /proc/self/exe its program, and through /proc/PID/root
+// directories outside (threats J-12, J-14).
+int look_up(const char* path, std::uint64_t flags) {
+    open_how how{.flags = O_PATH | O_CLOEXEC | flags, .mode = 0, .resolve = RESOLVE_NO_MAGICLINKS};
+    const long fd = ::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
     // gVisor has no openat2, and its /proc holds nothing of the host.
-    if (fd < 0 && errno == ENOSYS) fd = ::open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || ::fchdir(static_cast<int>(fd)) != 0) return false;
+    if (fd < 0 && errno == ENOSYS) return ::open(path, static_cast<int>(how.flags));
+    return static_cast<int>(fd);
+}
+
+bool enter(const char* directory) {
+    const int fd = look_up(directory, O_DIRECTORY);
+    if (fd < 0 || ::fchdir(fd) != 0) return false;
     char path[PATH_MAX];
     const long length = ::syscall(SYS_getcwd, path, sizeof path);
     if (length > 0 && path[0] == '/') return true;
@@ -100,9 +105,10 @@ void set_limits(const Birth& birth) {
 void execute(const ChildPlan& plan) {
     int err = ENOENT;
     for (const char* const* program = plan.candidates; *program != nullptr; ++program) {
-        ::execve(*program, plan.argv, plan.envp);
+        if (look_up(*program, 0) >= 0) ::execve(*program, plan.argv, plan.envp);
+        if (errno == ELOOP) errno = EACCES;
         if (errno == ENOEXEC) {
-            const_cast<const char**>(plan.shell_argv)[1] = *program;
+            plan.shell_argv[1] = const_cast<char*>(*program);
             ::execve("/bin/sh", plan.shell_argv, plan.envp);
         }
         if (errno == EACCES) err = EACCES;

@@ -41,7 +41,7 @@ struct ChildPlan {
     const char* fallback_cwd = nullptr;       // when cwd does not exist, or null
     const char* const* candidates = nullptr;  // programs to try in this order, null-terminated
     char* const* argv = nullptr;
-    char* const* shell_argv = nullptr;  // for a script without "#!": {"sh", <set to the script>, arguments}
+    char** shell_argv = nullptr;  // for a script without "#!": {"sh", <set to the script>, arguments}
     char* const* envp = nullptr;
     int go = -1;      // held: the program starts when a byte comes here, and never when it closes
     int result = -1;  // held: where a ChildFailure goes

@@ -22,6 +22,13 @@ Answer<wire::FileEntry> stat_path(const Actor& actor, Users& users, const wire::
 Answer<wire::FileEntry> make_directory(const Actor& actor, Users& users, const wire::MakeDir& request) {
     const Answer<std::string> path = actor.resolve(request.path);
     if (!path) return std::unexpected{path.error()};
+    if (!actor.named) {
+        const std::string parent = top_parent_of(*path);
+        const bool is_whole_path = parent.empty();
+        if (found_top_directory(is_whole_path ? path->substr(1) : parent, actor.user) && is_whole_path) {
+            return describe_path(*path, users);
+        }
+    }
     const ActingAs acting{actor.user};
     const Answer<Place> place = make_place(*path);
     if (!place) return std::unexpected{place.error()};

@@ -13,13 +13,15 @@
 namespace oyat::agent {
 namespace {
 
+std::string metadata_prefix = "user.oyat.";
+
 // Calls back with the names of a list of extended attributes that are ours, without the prefix.
 void for_each_key(std::string_view list, const std::function<void(std::string_view key)>& callback) {
     while (!list.empty()) {
         const std::size_t end = std::min(list.find('\0'), list.size());
         const std::string_view name = list.substr(0, end);
         list.remove_prefix(std::min(end + 1, list.size()));
-        if (name.starts_with(kMetadataPrefix)) callback(name.substr(kMetadataPrefix.size()));
+        if (name.starts_with(metadata_prefix)) callback(name.substr(metadata_prefix.size()));
     }
 }
 
@@ -32,7 +34,7 @@ std::map<std::string, std::string> read_metadata(const std::string& path) {
         std::max<ssize_t>(0, ::llistxattr(path.c_str(), names.data(), names.size()))));
     std::size_t left = kMaxMetadata;
     for_each_key(names, [&](std::string_view key) {
-        const std::string name = std::string{kMetadataPrefix} + std::string{key};
+        const std::string name = metadata_prefix + std::string{key};
         std::string value(4096, '\0');
         const ssize_t length = ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size());
         if (length < 0 || key.size() + static_cast<std::size_t>(length) > left) return;
@@ -69,6 +71,10 @@ std::int64_t nanos(const timespec& time) {
 }
 
 }  // namespace
+
+void set_metadata_space(std::string_view space) {
+    metadata_prefix = "user." + std::string{space.empty() ? "oyat" : space} + ".";
+}
 
 wire::FileType file_type(mode_t mode) {
     switch (mode & S_IFMT) {
@@ -117,11 +123,11 @@ Status replace_metadata(int file, const std::map<std::string, std::string>& meta
     const ssize_t size = ::flistxattr(file, names.data(), names.size());
     names.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     for_each_key(names, [&](std::string_view key) {
-        const std::string name = std::string{kMetadataPrefix} + std::string{key};
+        const std::string name = metadata_prefix + std::string{key};
         if (!metadata.contains(std::string{key})) ::fremovexattr(file, name.c_str());
     });
     for (const auto& [key, value] : metadata) {
-        const std::string name = std::string{kMetadataPrefix} + key;
+        const std::string name = metadata_prefix + key;
         if (key.empty() || name.find('\0') != name.npos || name.size() > XATTR_NAME_MAX) {
             return refusal(Errc::invalid_argument,
                            "metadata key " + quoted(key) + " is empty, too long or has a NUL");

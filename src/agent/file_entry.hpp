@@ -20,8 +20,9 @@ namespace oyat::agent {
 // The same of a whole path.
 [[nodiscard]] Answer<wire::FileEntry> describe_path(const std::string& path, Users& users);
 
-// A client's own words about a file are extended attributes user.oyat.KEY.
-inline constexpr std::string_view kMetadataPrefix = "user.oyat.";
+// A client's own words about a file are extended attributes user.SPACE.KEY. The host says the space once, for
+// all of this agent's life; until then, and for "", it is "oyat".
+void set_metadata_space(std::string_view space);
 inline constexpr std::size_t kMaxMetadata = 64 * 1024;
 
 // Puts `metadata` in the place of all that an open file had.

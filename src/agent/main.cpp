@@ -62,13 +62,10 @@ void harden() {
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     ::syscall(SYS_close_range, kCgroup + 1, ~0u, 0);
     // Pipes must not get the numbers of stdio: they would be overwritten on their way into a child.
-    while (true) {
-        const int null = ::open("/dev/null", O_RDWR);
-        if (null > STDERR_FILENO || null < 0) {
-            if (null >= 0 && null != kListener && null != kCgroup) ::close(null);
-            break;
-        }
-    }
+    int null = 0;
+    do null = ::open("/dev/null", O_RDWR);
+    while (null >= 0 && null <= STDERR_FILENO);
+    if (null >= 0) ::close(null);
     ::umask(022);
 }
 
@@ -97,6 +94,14 @@ void raise_file_limit() {
     ::getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
+Fd take_listener() {
+    int listening = 0;
+    socklen_t size = sizeof listening;
+    if (::getsockopt(kListener, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0 || listening == 0)
+        return {};
+    return take(kListener);
 }
 
 Fd take_cgroup() {
@@ -134,7 +139,7 @@ int run(int argc, char** argv) {
     // As pid 1 it is one anyway; elsewhere the orphans of its commands come to it as well.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     Fd cgroup = take_cgroup();
-    Fd listener = options->listen ? make_listener(*options->listen) : take(kListener);
+    Fd listener = options->listen ? make_listener(*options->listen) : take_listener();
     if (!listener) return say("oyat-agent: no socket to listen on\n");
     ::fcntl(listener.get(), F_SETFL, O_NONBLOCK);
     Agent agent{std::move(listener), std::move(cgroup), options->generation};

@@ -128,6 +128,7 @@ Answer<std::unique_ptr<Stream>> move_path(FileJob job, const wire::Move& request
         return refused(Errc::invalid_argument, "path " + quoted(*from) + " cannot be moved into itself",
                        EINVAL);
     }
+    if (!job.actor.named) found_top_directory(top_parent_of(*to), job.actor.user);
     const ActingAs acting{job.actor.user};
     Answer<Place> source = place_of(*from);
     if (!source) return std::unexpected{std::move(source).error()};

@@ -110,4 +110,17 @@ Answer<Place> make_place(const std::string& path) {
     return Place{.directory = *std::move(directory), .name = name_of(path)};
 }
 
+bool found_top_directory(const std::string& name, const User& owner) {
+    if (name.empty() || name == "." || name == "..") return false;
+    const std::string path = "/" + name;
+    // Nobody but root can put anything else in its place meanwhile.
+    if (::mkdir(path.c_str(), 0755) != 0) return false;
+    return ::chown(path.c_str(), owner.account.uid, owner.account.gid) == 0;
+}
+
+std::string top_parent_of(const std::string& path) {
+    const std::size_t slash = path.find('/', 1);
+    return slash == path.npos ? std::string{} : path.substr(1, slash - 1);
+}
+
 }  // namespace oyat::agent

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "agent/status.hpp"
+#include "agent/users.hpp"
 #include "base/fd.hpp"
 
 // How files are reached, always within an ActingAs. The agent runs in the sandbox's own /proc, where its
@@ -29,6 +30,13 @@ struct Place {
 [[nodiscard]] Answer<Place> place_of(const std::string& path);
 // The same, and what is missing on the way is made (0777 & ~umask, owned by the one who acts).
 [[nodiscard]] Answer<Place> make_place(const std::string& path);
+
+// Only root makes things directly below "/", and /app or /workspace is where many clients begin. Who names
+// nobody in a request is the sandbox's owner: for them a missing directory there is made and given to
+// `owner`, the default user. True when it was made. The one call here that comes outside of an ActingAs.
+bool found_top_directory(const std::string& name, const User& owner);
+// The first name of an absolute path that has more than one, else "".
+[[nodiscard]] std::string top_parent_of(const std::string& path);
 
 // A path to what an O_PATH descriptor stands for, for the system calls that take only paths.
 [[nodiscard]] std::string path_of_fd(int fd);

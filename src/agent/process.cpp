@@ -326,7 +326,6 @@ Status Process::release() {
     }
     if (::write(go_.get(), "g", 1) != 1) return errno_refusal(errno, "release the process");
     go_.reset();
-    started_ms_ = unix_ms();
     start_wall_timer();
     return {};
 }

@@ -126,6 +126,19 @@ TEST_F(AgentProcess, RefusesWorkingDirectoriesThroughMagicLinks) {
     }
 }
 
+TEST_F(AgentProcess, DoesNotRunItselfOrWhatItHasOpen) {
+    for (const char* program : {"/proc/self/exe", "/proc/thread-self/exe", "/proc/self/fd/200"}) {
+        EXPECT_EQ(host.run({.argv = {program}}).end->code, code_of(Errc::denied)) << program;
+    }
+}
+
+TEST_F(AgentProcess, RunsScriptsWithoutAFirstLineByTheShell) {
+    const std::string script = agent.directory() + "/script";
+    std::ofstream{script} << "echo $0 $1\n";
+    std::filesystem::permissions(script, std::filesystem::perms{0755});
+    EXPECT_EQ(host.run({.argv = {script, "argument"}}).out(), script + " argument\n");
+}
+
 TEST_F(AgentProcess, GivesProgramsOnlyTheirStdio) {
     EXPECT_EQ(host.run({.argv = {"/bin/ls", "/proc/self/fd"}}).out(), "0\n1\n2\n3\n");  // 3 is ls reading it
     EXPECT_EQ(host.run({.argv = {"/bin/ls", "/proc/self/fd"}, .pty = wire::TermSize{}}).data[ChannelId::pty],

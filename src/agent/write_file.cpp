@@ -123,6 +123,7 @@ private:
 Answer<std::unique_ptr<Stream>> write_file(FileJob job, const wire::WriteFile& request) {
     Answer<std::string> path = job.actor.resolve(request.path);
     if (!path) return std::unexpected{std::move(path).error()};
+    if (!job.actor.named) found_top_directory(top_parent_of(*path), job.actor.user);
     const ActingAs acting{job.actor.user};
     Answer<Opened> opened = open_target(*path, request.mode);
     if (!opened) return std::unexpected{std::move(opened).error()};
