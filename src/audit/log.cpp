@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <boost/json/parse.hpp>
 #include <utility>
 
+#include "audit/record_json.hpp"
 #include "audit/segment_file.hpp"
 #include "audit/tail.hpp"
 #include "base/log.hpp"
@@ -24,14 +24,6 @@ std::string type_of(std::string_view record) {
     return std::string{record.substr(0, record.find('"'))};
 }
 
-std::uint64_t seq_of(std::string_view record) {
-    boost::system::error_code failed;
-    const boost::json::value json = boost::json::parse(record, failed);
-    const auto* object = failed ? nullptr : json.if_object();
-    const auto* seq = object ? object->if_contains("seq") : nullptr;
-    return seq && seq->is_number() ? seq->to_number<std::uint64_t>(failed) : 0;
-}
-
 }  // namespace
 
 Log::Log(std::string chain, std::uint32_t segment, Fd file, const Clock& clock)
@@ -49,7 +41,7 @@ void Log::resume(std::uint64_t last_seq) {
     whole_bytes_ = tail.whole_bytes;
     torn_bytes_ = tail.bytes - tail.whole_bytes;
     last_type_ = type_of(tail.record);
-    seq_found_ = seq_of(tail.record);
+    seq_found_ = number_of(parse_record(tail.record), "seq");
     if (tail.newline_lost) write("\n");
     if (torn_bytes_ > 0) cover_torn_bytes();
     if (!tail.sound) {

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/json/parse.hpp>
 #include <map>
 #include <span>
 #include <utility>
 
+#include "audit/record_json.hpp"
 #include "audit/segment_file.hpp"
 #include "base/fd.hpp"
 #include "base/throwing.hpp"
@@ -23,24 +23,6 @@ struct Seal {
 // By chain and segment, the newest seal: it vouches for all that came before it.
 using Seals = std::map<std::pair<std::string, std::uint32_t>, Seal>;
 using Dropped = std::map<std::string, std::uint32_t>;  // by chain, the highest segment that retention removed
-
-boost::json::object parse_record(std::string_view record) {
-    boost::system::error_code failed;
-    boost::json::value json = boost::json::parse(record, failed);
-    return failed || !json.is_object() ? boost::json::object{} : std::move(json.get_object());
-}
-
-std::string text_of(const boost::json::object& record, std::string_view key) {
-    const auto* value = record.if_contains(key);
-    return value && value->is_string() ? std::string{value->get_string()} : "";
-}
-
-std::uint64_t number_of(const boost::json::object& record, std::string_view key) {
-    const auto* value = record.if_contains(key);
-    boost::system::error_code failed;
-    const auto number = value && value->is_number() ? value->to_number<std::uint64_t>(failed) : 0;
-    return failed ? 0 : number;
-}
 
 // Walks one chain, segment by segment, until its end or its first line that does not follow.
 class Checker {
