@@ -103,6 +103,69 @@ std::optional<Failure> wait_for_exec(int report) {
 
 }  // namespace
 
+// The words that a child's plan points to. Neither copied nor moved: the plan holds their addresses.
+struct Launcher::Texts {
+    explicit Texts(const Parts& parts)
+        : id{parts.id},
+          facts{"facts/" + id},
+          sys_dir{facts + "/sys"},
+          generation{"--generation=" + std::to_string(parts.generation)},
+          uptime{boot_offset()},
+          sources{facts + "/proc/meminfo", facts + "/proc/stat", facts + "/proc/cpuinfo"},
+          host_line{id + "\n"},
+          hosts{"127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 " + id + "\n" +
+                std::string{parts.extra_hosts}} {
+        // Anybody may open its files for writing: each open asks the kernel to watch the machine's load.
+        if (::access("/proc/pressure", F_OK) == 0) covers.push_back({"empty", "root/proc/pressure"});
+    }
+    Texts(const Texts&) = delete;
+    Texts& operator=(const Texts&) = delete;
+
+    const std::string id;
+    const std::string facts;
+    const std::string sys_dir;
+    const std::string generation;
+    const std::string uptime;
+
+    const std::array<std::string, 3> sources;
+    const std::string host_line;
+    const std::string hosts;
+
+    std::vector<Cover> covers{{sources[0].c_str(), "root/proc/meminfo"},
+                              {sources[1].c_str(), "root/proc/stat"},
+                              {sources[2].c_str(), "root/proc/cpuinfo"},
+                              {"blank", "root/proc/cmdline"}};  // how the host was booted
+    const std::array<OwnFile, 2> own_files{OwnFile{"/etc/hostname", host_line.data(), host_line.size()},
+                                           OwnFile{"/etc/hosts", hosts.data(), hosts.size()}};
+    const std::array<const char*, 3> argv{"oyat-agent", generation.c_str(), nullptr};
+    const std::array<const char*, 1> envp{nullptr};
+};
+
+// The descriptors that it names, and the keeper's ends of the two pipes.
+struct Launcher::Descriptors {
+    Descriptors(const Parts& parts, int extra_tasks)
+        : report_writer{raised(report.writer.get())},
+          listener{raised(parts.listener)},
+          joins{parts.group->join_fds()},
+          tree{parts.group->tree_fd()},
+          raised_tree{tree ? raised(tree.get()) : Fd{}} {
+        report.writer.reset();
+        for (const Fd& fd : joins) tasks.push_back(fd.get());
+        if (extra_tasks >= 0) tasks.push_back(extra_tasks);
+    }
+
+    Pipe go = make_pipe();
+    Pipe report = make_pipe();
+    Fd report_writer;
+    Fd listener;
+
+    std::vector<Fd> joins;
+
+    std::vector<int> tasks;
+    Fd tree;
+    Fd raised_tree;
+};
+
 Launcher::Launcher(const std::string& work_dir, const std::string& agent,
                    const cgroup::Hierarchies& hierarchies, std::string_view groups)
     : cgroup_view_{hierarchies, groups},
@@ -111,99 +174,71 @@ Launcher::Launcher(const std::string& work_dir, const std::string& agent,
       filter_{build_seccomp_filter()},
       time_namespaces_{::access("/proc/self/ns/time_for_children", F_OK) == 0} {}
 
-Process Launcher::start(const Parts& parts) const {
-    workshop_.make_facts(parts.id);
-    Defer forget_facts{[&] { workshop_.remove_facts(parts.id); }};
-
-    const std::string id{parts.id};
-    const std::string facts = "facts/" + id + "/";
-    const std::array sources{facts + "proc/meminfo", facts + "proc/stat", facts + "proc/cpuinfo"};
-    std::vector<Cover> covers{{sources[0].c_str(), "root/proc/meminfo"},
-                              {sources[1].c_str(), "root/proc/stat"},
-                              {sources[2].c_str(), "root/proc/cpuinfo"},
-                              {"blank", "root/proc/cmdline"}};  // how the host was booted
-    // Its files may be opened for writing by all: each open asks the kernel to watch the machine's load.
-    if (::access("/proc/pressure", F_OK) == 0) covers.push_back({"empty", "root/proc/pressure"});
-    const std::string sys_dir = facts + "sys";
-    const std::string host_line = id + "\n";
-    const std::string hosts = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 " +
-                              id + "\n" + std::string{parts.extra_hosts};
-    const std::array own_files{OwnFile{"/etc/hostname", host_line.data(), host_line.size()},
-                               OwnFile{"/etc/hosts", hosts.data(), hosts.size()}};
-    const std::string generation = "--generation=" + std::to_string(parts.generation);
-    const std::array<const char*, 3> argv{"oyat-agent", generation.c_str(), nullptr};
-    const std::array<const char*, 1> envp{nullptr};
-    const std::string uptime = boot_offset();
-
-    const Pipe go = make_pipe();
-    Pipe report = make_pipe();
-    Fd report_writer = raised(report.writer.get());
-    report.writer.reset();
-    const Fd listener = raised(parts.listener);
-    const std::vector<Fd> joins = parts.group->join_fds();
-    std::vector<int> tasks;
-    for (const Fd& fd : joins) tasks.push_back(fd.get());
-    if (cgroup_view_.tasks_to_join() >= 0) tasks.push_back(cgroup_view_.tasks_to_join());
-    const Fd tree = parts.group->tree_fd();
-    const Fd raised_tree = tree ? raised(tree.get()) : Fd{};
-
-    ChildPlan plan{
-        .maps_ready = go.reader.get(),
-        .maps_ready_writer = go.writer.get(),
-        .report = report_writer.get(),
-        .v1_tasks = {tasks.data(), tasks.size()},
-        .uptime = time_namespaces_ ? uptime.c_str() : nullptr,
+ChildPlan Launcher::plan_for(const Parts& parts, const Texts& texts, const Descriptors& fds) const {
+    return {
+        .maps_ready = fds.go.reader.get(),
+        .maps_ready_writer = fds.go.writer.get(),
+        .report = fds.report_writer.get(),
+        .v1_tasks = {fds.tasks.data(), fds.tasks.size()},
+        .uptime = time_namespaces_ ? texts.uptime.c_str() : nullptr,
         .root = parts.root,
-        .covers = {covers.data(), covers.size()},
-        .sys = sys_dir.c_str(),
+        .covers = {texts.covers.data(), texts.covers.size()},
+        .sys = texts.sys_dir.c_str(),
         .cgroups = {cgroup_view_.mounts().data(), cgroup_view_.mounts().size()},
-        .host_name = id.c_str(),
-        .host_name_length = id.size(),
-        .own_files = {own_files.data(), own_files.size()},
+        .host_name = texts.id.c_str(),
+        .host_name_length = texts.id.size(),
+        .own_files = {texts.own_files.data(), texts.own_files.size()},
         .open_files = parts.open_files,
         .kept_capabilities = kKeptCapabilities,
-        .listener = listener.get(),
-        .cgroup_tree = raised_tree.get(),
+        .listener = fds.listener.get(),
+        .cgroup_tree = fds.raised_tree.get(),
         .filter = {static_cast<unsigned short>(filter_.size()), const_cast<sock_filter*>(filter_.data())},
         .agent = agent_.get(),
-        .argv = argv.data(),
-        .envp = envp.data(),
+        .argv = texts.argv.data(),
+        .envp = texts.envp.data(),
     };
+}
 
+Process Launcher::clone_child(const ChildPlan& plan, int netns, int v2_group) const {
     int pidfd = -1;
     clone_args args{};
     args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD |
                  CLONE_CLEAR_SIGHAND;
     args.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
     args.exit_signal = SIGCHLD;
-    if (tree) {
+    if (v2_group >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = static_cast<std::uint64_t>(tree.get());
+        args.cgroup = static_cast<std::uint64_t>(v2_group);
     }
     workshop_.enter();
-    Process process;
-    {
-        // Entered before the user namespace exists, so that the network stays the initial one's and root
-        // inside has no capability over it.
-        const netns::Visit inside{parts.netns};
-        process.pid =
-            static_cast<pid_t>(sys(::syscall(SYS_clone3, &args, sizeof args), "clone the first process"));
-        if (process.pid == 0) run_child(plan);
-    }
-    process.pidfd.reset(pidfd);
+    // Entered before the user namespace exists, so that the network stays the initial one's and root inside
+    // has no capability over it.
+    const netns::Visit inside{netns};
+    const long pid = sys(::syscall(SYS_clone3, &args, sizeof args), "clone the first process");
+    if (pid == 0) run_child(plan);
+    return {.pid = static_cast<pid_t>(pid), .pidfd = Fd{pidfd}};
+}
+
+Process Launcher::start(const Parts& parts) const {
+    workshop_.make_facts(parts.id);
+    Defer forget_facts{[&] { workshop_.remove_facts(parts.id); }};
+    const Texts texts{parts};
+    Descriptors fds{parts, cgroup_view_.tasks_to_join()};
+    Process process = clone_child(plan_for(parts, texts, fds), parts.netns, fds.tree.get());
     Defer end_child{[&] {
         kill_process(process);
         wait_for_end(process);
     }};
-    report_writer.reset();
+    fds.report_writer.reset();
     write_id_map(process.pid, "uid_map", parts.range);
     write_id_map(process.pid, "gid_map", parts.range);
-    sys(::write(go.writer.get(), "1", 1), "release the first process");
-    if (const std::optional<Failure> failure = wait_for_exec(report.reader.get())) {
+    sys(::write(fds.go.writer.get(), "1", 1), "release the first process");
+    if (const std::optional<Failure> failure = wait_for_exec(fds.report.reader.get())) {
         throw errno_error(failure->error, to_string(failure->step));
     }
-    if (has_ended(process))
+    if (has_ended(process)) {
         throw Error{Errc::internal, Fault::engine, "the jail's first process died at its start"};
+    }
     process.start_ticks = start_ticks_of(process.pid).value_or(0);
     end_child.dismiss();
     forget_facts.dismiss();

@@ -50,6 +50,12 @@ public:
     void forget(std::string_view id) const noexcept { workshop_.remove_facts(id); }
 
 private:
+    struct Texts;
+    struct Descriptors;
+
+    [[nodiscard]] ChildPlan plan_for(const Parts& parts, const Texts& texts, const Descriptors& fds) const;
+    [[nodiscard]] Process clone_child(const ChildPlan& plan, int netns, int v2_group) const;
+
     CgroupView cgroup_view_;
     Workshop workshop_;
     Fd agent_;
