@@ -48,6 +48,7 @@ struct AgentSetup {
     std::map<std::string, std::string> env;
     std::string default_user;
     std::string default_cwd;
+    std::string metadata_space;
     std::uint64_t open_files = 0;
 };
 

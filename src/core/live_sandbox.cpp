@@ -112,6 +112,7 @@ Task<> LiveSandbox::greet() {
     co_await agent->configure({.env = environment(),
                                .default_user = deps_.config.default_user,
                                .default_cwd = deps_.config.default_cwd,
+                               .metadata_space = deps_.config.metadata_space,
                                .open_files = record_.limits.open_files});
     co_await processes_.join(agent);
     if (is_over(record_.state)) throw Error{Errc::unavailable, Fault::client, "the sandbox has ended"};

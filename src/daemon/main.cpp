@@ -23,6 +23,7 @@
 #include "egress/egress.hpp"
 #include "http/server.hpp"
 #include "io/loop.hpp"
+#include "io/signals.hpp"
 #include "keeperlink/agent_connector.hpp"
 #include "keeperlink/connect_keeper.hpp"
 #include "metrics/metrics.hpp"
@@ -44,8 +45,8 @@ std::string listen(http::Server& server, const Config& config) {
     return "http://" + plain.to_string();
 }
 
-Task<> until_told_to_end(const Options& options) {
-    while (co_await wait_signal({SIGTERM, SIGINT, SIGHUP}) == SIGHUP) reload(options);
+Task<> until_told_to_end(Signals& signals, const Options& options) {
+    while (co_await signals.next() == SIGHUP) reload(options);
 }
 
 Task<> serve(Executor executor, Start start) {
@@ -84,6 +85,7 @@ Task<> serve(Executor executor, Start start) {
     MachineGuard guard{clock, start.state.own};
     core::SandboxesConfig sandboxes_config = config.sandboxes;
     sandboxes_config.machine_full = [&guard] { return guard(); };
+    sandboxes_config.metadata_space = e2b::kMetadataSpace;
     const auto sandboxes = core::make_sandboxes({.executor = executor,
                                                  .clock = clock,
                                                  .keeper = *keeper,
@@ -123,10 +125,11 @@ Task<> serve(Executor executor, Start start) {
     door.add("e2b", e2b);  // first: a request for a port of a sandbox may have any path
     door.add("native", native);
 
+    Signals signals{executor, {SIGTERM, SIGINT, SIGHUP}};
     const std::string url = listen(server, config);
     announce_ready(start.options.ready_fd, start.options.ready_file, url);
     log::info("ready", {{"url", url}, {"version", kVersion}});
-    co_await until_told_to_end(start.options);
+    co_await until_told_to_end(signals, start.options);
 
     // Sandboxes go on: only our ends of them are let go.
     log::info("ending");

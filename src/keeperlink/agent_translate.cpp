@@ -86,7 +86,8 @@ wire::Configure to_wire(core::AgentSetup setup) {
     return {.env = std::move(setup.env),
             .default_user = std::move(setup.default_user),
             .default_cwd = std::move(setup.default_cwd),
-            .nofile = setup.open_files};
+            .nofile = setup.open_files,
+            .metadata_space = std::move(setup.metadata_space)};
 }
 
 core::FileEntry to_core(wire::FileEntry entry) {

@@ -42,7 +42,10 @@ struct Configure {
     std::string default_user;                // "user"
     std::string default_cwd;                 // "" = the acting user's home
     std::uint64_t nofile = 0;                // RLIMIT_NOFILE of new processes, 0 = 65,536
-    template <class V> void fields(V& v) { v(1, env); v(2, default_user); v(3, default_cwd); v(4, nofile); }
+    std::string metadata_space;              // files' metadata are attributes user.SPACE.KEY; "" = "oyat"
+    template <class V> void fields(V& v) {
+        v(1, env); v(2, default_user); v(3, default_cwd); v(4, nofile); v(5, metadata_space);
+    }
 };
 
 struct TermSize {
@@ -184,7 +187,7 @@ struct FileEntry {
     std::string group;
     std::int64_t mtime_ns = 0;
     std::string link_target;    // resolved target of a link (realpath), or its text when it dangles
-    std::map<std::string, std::string> metadata;  // user.oyat.* attributes, prefix removed
+    std::map<std::string, std::string> metadata;  // user.SPACE.* attributes, prefix removed
     std::uint64_t links = 0;
     template <class V> void fields(V& v) {
         v(1, path); v(2, type); v(3, target_type); v(4, size); v(5, mode); v(6, target_mode); v(7, uid); v(8, gid);

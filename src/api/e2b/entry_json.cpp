@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "base/json_escape.hpp"
 
@@ -13,6 +15,13 @@ using core::FileType;
 // A link is shown as what it leads to.
 FileType shown_type(const core::FileEntry& entry) {
     return entry.type == FileType::symlink ? entry.target_type : entry.type;
+}
+
+// Some file systems count only names in a directory and call an empty one 0 bytes long, which to clients
+// means that there is nothing. It takes a block like any other.
+std::uint64_t shown_size(const core::FileEntry& entry) {
+    constexpr std::uint64_t kBlock = 4096;
+    return entry.type == FileType::directory ? std::max(entry.size, kBlock) : entry.size;
 }
 
 std::string_view type_name(FileType type) {
@@ -85,7 +94,7 @@ void append_entry(std::string& json, const core::FileEntry& entry) {
     append_field(json, "name", entry.name());
     append_field(json, "type", type_name(shown_type(entry)));
     append_field(json, "path", entry.path);
-    append_field(json, "size", std::to_string(entry.size));
+    append_field(json, "size", std::to_string(shown_size(entry)));
     json += R"(,"mode":)";
     json += std::to_string(mode & 0777);
     append_field(json, "permissions", permission_text(entry));

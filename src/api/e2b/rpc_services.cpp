@@ -48,6 +48,8 @@ auto with_user(RpcCall& rpc, Method method) -> decltype(method()) {
     std::optional<Error> failure;
     try {
         co_return co_await method();
+    } catch (const rpc::CodedError&) {
+        throw;
     } catch (const Error& error) {
         if (error.code() != Errc::failed_precondition) throw;
         failure = error;

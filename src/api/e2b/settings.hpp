@@ -22,4 +22,7 @@ inline constexpr const char* kAgentLevel = "0.6.13";
 
 inline constexpr std::uint16_t kAgentPort = 49983;
 
+// Programs inside find a file's metadata as extended attributes user.e2b.KEY.
+inline constexpr const char* kMetadataSpace = "e2b";
+
 }  // namespace oyat::e2b
