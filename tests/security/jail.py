@@ -59,7 +59,8 @@ def ipc(server, sandbox):
 
 def dying_namespace(server):
     """J-24: commands that are started while the sandbox dies give a clean end, and leave no process on the host."""
-    before = kernel.sandbox_processes()
+    state_id = (server.state / "keeper" / "id").read_text().strip()
+    before = kernel.sandbox_processes(state_id)
     for _ in range(20):
         sandbox = server.client.create()
         stop = threading.Event()
@@ -77,7 +78,7 @@ def dying_namespace(server):
         stop.set()
         for thread in threads:
             thread.join(timeout=30)
-    pool = kernel.sandbox_processes() - before
+    pool = kernel.sandbox_processes(state_id) - before
     # The pool refills: its processes are pid 1 of sandboxes that nobody has yet, never anything else.
     for pid in pool:
         try:

@@ -46,14 +46,15 @@ def namespaces(kind):
     return found
 
 
-def sandbox_processes():
-    """Host pids of processes whose real user id is in the range that oyat hands out."""
+def sandbox_processes(state_id=""):
+    """Host pids of processes whose real user id is in the range that oyat hands out; of one server only, if its id is given."""
     found = set()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
                 if line.startswith("Uid:") and 0x70000000 <= int(line.split()[1]) < 0x7FFF0000:
-                    found.add(int(pid))
+                    if f"oyat-{state_id}" in pathlib.Path(f"/proc/{pid}/cgroup").read_text():
+                        found.add(int(pid))
         except OSError:
             continue
     return found
