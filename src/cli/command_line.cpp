@@ -148,6 +148,8 @@ struct CommandLine {
         CLI::App* down_app = add(app, "down", "stop the server; sandboxes stay",
                                  looped([this](Context& context) { return down(context, server); }));
         down_app->add_option("--state", server.state, "as given to up")->capture_default_str();
+        add(app, "doctor", "try each part of the server once",
+            looped([](Context& context) { return doctor(context); }));
         add(app, "status", "is it up, and what does it hold",
             looped([](Context& context) { return status(context); }));
     }
@@ -198,10 +200,11 @@ struct CommandLine {
         id_argument(*exec_app);
         add_pairs(*exec_app, "-e,--env", "variable for the command", command.env);
         command_options(*exec_app, false);
-        CLI::App* shell_app = add(app, "shell", "open a terminal in a sandbox",
-                                  looped([this](Context& context) { return shell(context, id, command); }));
-        id_argument(*shell_app);
-        add_pairs(*shell_app, "-e,--env", "variable for the shell", command.env);
+        CLI::App* shell_app =
+            add(app, "shell", "open a terminal in a sandbox, or in a new one",
+                looped([this](Context& context) { return shell(context, maybe_id, sandbox, command); }));
+        shell_app->add_option("id", maybe_id, "sandbox (default: one of its own, which ends with the shell)");
+        sandbox_options(*shell_app);
         command_options(*shell_app, true);
         CLI::App* cp_app =
             add(app, "cp", "copy files in or out; one place is ID:PATH",

@@ -35,7 +35,8 @@ struct Command {
 };
 Task<int> run(Context& context, NewSandbox sandbox, Command command, bool keep);
 Task<int> exec(Context& context, std::string id, Command command);
-Task<int> shell(Context& context, std::string id, Command command);
+// Without an id: in a sandbox of its own.
+Task<int> shell(Context& context, std::optional<std::string> id, NewSandbox sandbox, Command command);
 
 struct Listing {
     std::vector<std::string> states;
@@ -85,5 +86,7 @@ struct Server {
 Task<int> up(Context& context, Server options);
 Task<int> down(Context& context, Server options);
 Task<int> status(Context& context);
+// Asks the server to do each thing once, and says what does not work.
+Task<int> doctor(Context& context);
 
 }  // namespace oyat::cli

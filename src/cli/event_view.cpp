@@ -77,8 +77,10 @@ std::string members(const json::value& event) {
 
 std::string what_happened(const json::value& event, const std::string& type) {
     if (type == "command.requested") {
-        return "$ " + words(event, "argv") + "  as " + printable(text(event, "user")) + " in " +
-               printable(text(event, "cwd"));
+        std::string line = "$ " + words(event, "argv");
+        if (const std::string user = text(event, "user"); !user.empty()) line += "  as " + printable(user);
+        if (const std::string cwd = text(event, "cwd"); !cwd.empty()) line += "  in " + printable(cwd);
+        return line;
     }
     if (type == "command.exited") return how_it_ended(event);
     if (type.starts_with("connect.")) return place(event);

@@ -106,24 +106,19 @@ void LocalServer::start_from_tree() {
     write_private(fs::path{options_.state} / "serve.pid", std::to_string(child_) + "\n", 0644);
 }
 
-// One key for the server and for those of this machine who may use it: root and the group oyat.
+// The server's first key, for root and the group oyat.
 void LocalServer::share_key() const {
-    const fs::path own = fs::path{options_.state} / "api-key";
-    std::string key = first_line_of(own);
-    if (key.empty() && options_.state == kUsualState) key = first_line_of(kKeyFile);
-    if (key.empty()) key = "e2b_" + random_hex(20);
-    write_private(own, key, 0600);
-    if (options_.state != kUsualState) return;
-    fs::create_directories(fs::path{kKeyFile}.parent_path());
-    write_private(kKeyFile, key + "\n", 0640);
+    const fs::path file = fs::path{options_.state} / "api-key";
+    std::string known = key();
+    if (known.empty()) known = "e2b_" + random_hex(20);
+    write_private(file, known, 0640);
     if (const group* members = ::getgrnam("oyat")) {
-        sys(::chown(kKeyFile, 0, members->gr_gid), std::string{"give the group oyat "} + kKeyFile);
+        sys(::chown(file.c_str(), 0, members->gr_gid), "give the group oyat " + file.string());
     }
 }
 
 std::string LocalServer::key() const {
-    std::string own = first_line_of(fs::path{options_.state} / "api-key");
-    return own.empty() && options_.state == kUsualState ? first_line_of(kKeyFile) : own;
+    return first_line_of(fs::path{options_.state} / "api-key");
 }
 
 // The process that `up` left there, if it still is that process.

@@ -72,13 +72,14 @@ Task<int> exec(Context& context, std::string id, Command command) {
     co_return co_await attempt(context, exec_once(context, std::move(id), std::move(command)));
 }
 
-Task<int> shell(Context& context, std::string id, Command command) {
+Task<int> shell(Context& context, std::optional<std::string> id, NewSandbox sandbox, Command command) {
     command.terminal = ::isatty(STDIN_FILENO) == 1;
     command.interactive = true;
     if (command.argv.empty()) command.argv = {"/bin/bash", "-l"};
     if (const auto term = from_environment("TERM"); term && command.terminal)
         command.env.emplace_back("TERM", *term);
-    co_return co_await exec(context, std::move(id), std::move(command));
+    if (id) co_return co_await exec(context, *std::move(id), std::move(command));
+    co_return co_await run(context, std::move(sandbox), std::move(command), false);
 }
 
 }  // namespace oyat::cli

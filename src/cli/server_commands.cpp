@@ -31,7 +31,7 @@ void show_engines(const boost::json::value& info) {
 }
 
 bool counts_bytes(std::string_view limit) {
-    return limit == "memory" || limit == "disk";
+    return limit == "memory" || limit == "disk_bytes" || limit == "io" || limit == "bandwidth";
 }
 
 void show_limits(const boost::json::value& info) {

@@ -15,7 +15,7 @@ struct Settings {
 };
 
 // Where `oyat up` and the package leave the server's first key: readable by root and the group oyat.
-inline constexpr const char* kKeyFile = "/etc/oyat/api-key";
+inline constexpr const char* kKeyFile = "/var/lib/oyat/api-key";
 
 using Environment = std::function<std::optional<std::string>(const char* name)>;
 [[nodiscard]] std::optional<std::string> from_environment(const char* name);
