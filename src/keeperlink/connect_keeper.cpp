@@ -177,6 +177,8 @@ void Client::shut() {
     shut_ = true;
     on_notice = {};
     if (link_) link_->close();
+    // A task that waits for what it owns itself would wait for ever when the loop ends now.
+    linked_.notify_all();
 }
 
 // The member of a reply that its request asked for.
