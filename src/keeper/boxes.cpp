@@ -86,7 +86,7 @@ Boxes::Handed Boxes::create(const wire::CreateBox& order) {
         throw Error{Errc::unimplemented, "this release has no engine '" + order.engine + "'; it has jail"};
     }
     const wire::BoxLimits limits = or_throw(options_.limits.judge(order.limits));
-    if (ids(Stage::handed_out).size() >= options_.limits.max_boxes) {
+    if (living() >= options_.limits.max_boxes) {
         throw Error{Errc::exhausted, std::to_string(options_.limits.max_boxes) +
                                          " sandboxes run, the most that this server may"};
     }
@@ -207,12 +207,9 @@ wire::Box Boxes::facts(const Box& box) const {
             .kernel = options_.kernel};
 }
 
-std::vector<std::string> Boxes::ids(Stage stage) const {
-    std::vector<std::string> found;
-    for (const auto& [id, box] : boxes_) {
-        if (box.record.stage == stage) found.push_back(id);
-    }
-    return found;
+std::size_t Boxes::living() const {
+    const auto owned = [](const auto& entry) { return entry.second.record.stage == Stage::handed_out; };
+    return static_cast<std::size_t>(std::ranges::count_if(boxes_, owned));
 }
 
 bool Boxes::uses_template(std::string_view digest) const {

@@ -70,7 +70,8 @@ public:
     enum class Extent { pool_only, everything };
     void close(Extent extent, std::function<void()> done);
 
-    [[nodiscard]] std::vector<std::string> ids(Stage stage) const;
+    // How many were handed out.
+    [[nodiscard]] std::size_t living() const;
     [[nodiscard]] const std::map<std::string, Box>& all() const { return boxes_; }
 
 private:

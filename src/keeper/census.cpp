@@ -35,24 +35,6 @@ std::string box_of_process(const std::string& pid, const std::string& mark) {
     return groups.substr(from, groups.find_first_of("/\n", from) - from);
 }
 
-std::map<std::string, std::uint32_t> processes_by_box(std::string_view state_id) {
-    const std::string mark = "/oyat-" + std::string{state_id} + "/";
-    std::map<std::string, std::uint32_t> counts;
-    const std::unique_ptr<DIR, int (*)(DIR*)> proc{::opendir("/proc"), ::closedir};
-    while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-        // A dead process that nobody has reaped holds nothing: those of a killed keeper are init's to reap.
-        if (read_text("/proc/" + std::string{entry->d_name} + "/stat").contains(") Z ")) continue;
-        if (const std::string id = box_of_process(entry->d_name, mark); !id.empty()) ++counts[id];
-    }
-    return counts;
-}
-
-std::uint32_t mounts_of(pid_t pid) {
-    const std::string mounts = read_text("/proc/" + std::to_string(pid) + "/mountinfo");
-    return static_cast<std::uint32_t>(std::ranges::count(mounts, '\n'));
-}
-
 bool has_network(pid_t pid) {
     struct stat status{};
     return ::stat(("/proc/" + std::to_string(pid) + "/ns/net").c_str(), &status) == 0;
@@ -60,24 +42,48 @@ bool has_network(pid_t pid) {
 
 }  // namespace
 
-Census take_census(const Boxes& boxes, const cgroup::Parent& groups, const netns::NetnsPool& namespaces,
-                   std::string_view state_id) {
-    Census census;
+Census::Census(const cgroup::Parent& groups, const netns::NetnsPool& namespaces, std::string_view state_id)
+    : groups_{groups}, namespaces_{namespaces}, mark_{"/oyat-" + std::string{state_id} + "/"} {}
+
+std::map<std::string, std::uint32_t> Census::processes_by_box() const {
+    std::map<std::string, std::uint32_t> counts;
+    const std::unique_ptr<DIR, int (*)(DIR*)> proc{::opendir("/proc"), ::closedir};
+    while (const dirent* entry = proc ? ::readdir(proc.get()) : nullptr) {
+        const std::string pid = entry->d_name;
+        if (pid[0] < '1' || pid[0] > '9') continue;
+        const std::string id = box_of_process(pid, mark_);
+        // A dead process that nobody has reaped holds nothing: those of a killed keeper are init's to reap.
+        if (id.empty() || read_text("/proc/" + pid + "/stat").contains(") Z ")) continue;
+        ++counts[id];
+    }
+    return counts;
+}
+
+std::uint32_t Census::mounts_of(const Box& box) {
+    const auto found = mounts_.find(box.record.id);
+    if (found != mounts_.end()) return found->second;
+    const std::string table = read_text("/proc/" + std::to_string(box.process.pid) + "/mountinfo");
+    return mounts_[box.record.id] = static_cast<std::uint32_t>(std::ranges::count(table, '\n'));
+}
+
+Census::Figures Census::take(const Boxes& boxes) {
+    Figures figures;
+    std::erase_if(mounts_, [&](const auto& entry) { return !boxes.all().contains(entry.first); });
     const auto count_for = [&](const std::string& id) -> wire::HeldCounts& {
         const auto found = boxes.all().find(id);
         const bool held = found != boxes.all().end() && found->second.record.stage == Stage::handed_out;
-        return held ? census.held : census.pooled;
+        return held ? figures.held : figures.pooled;
     };
     for (const auto& [id, box] : boxes.all()) {
         wire::HeldCounts& counts = count_for(id);
         ++counts.sandboxes;
-        counts.mounts += mounts_of(box.process.pid);
+        counts.mounts += mounts_of(box);
         if (has_network(box.process.pid)) ++counts.netns;
     }
-    for (const std::string& id : groups.names()) ++count_for(id).cgroups;
-    for (const auto& [id, count] : processes_by_box(state_id)) count_for(id).processes += count;
-    census.pooled.netns += static_cast<std::uint32_t>(namespaces.ready());
-    return census;
+    for (const std::string& id : groups_.names()) ++count_for(id).cgroups;
+    for (const auto& [id, count] : processes_by_box()) count_for(id).processes += count;
+    figures.pooled.netns += static_cast<std::uint32_t>(namespaces_.ready());
+    return figures;
 }
 
 }  // namespace oyat::keeper

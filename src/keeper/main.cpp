@@ -161,11 +161,12 @@ int serve(const Options& options) {
                  .disk_limit_by = store->facts().disk_limit_by},
                 [&](const wire::KeeperEvent& event) { socket.event(event); }};
     TemplateWork work{loop};
+    Census census{groups, namespaces, state.id()};
     Requests requests{{.boxes = boxes,
                        .templates = templates,
                        .store = *store,
                        .groups = groups,
-                       .namespaces = namespaces,
+                       .census = census,
                        .audit = audit,
                        .work = work,
                        .limits = limits,

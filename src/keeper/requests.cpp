@@ -7,7 +7,6 @@
 #include "base/id.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
-#include "keeper/census.hpp"
 
 namespace oyat::keeper {
 namespace {
@@ -202,7 +201,7 @@ std::vector<wire::LimitInfo> Requests::limits() const {
 }
 
 wire::KeeperInfo Requests::info() const {
-    const Census census = take_census(rooms_.boxes, rooms_.groups, rooms_.namespaces, rooms_.state_id);
+    const Census::Figures census = rooms_.census.take(rooms_.boxes);
     return {.version = wire::kKeeperVersion,
             .state_id = rooms_.state_id,
             .kernel = rooms_.kernel,

@@ -8,12 +8,12 @@
 #include "cgroup/parent.hpp"
 #include "keeper/audit_files.hpp"
 #include "keeper/boxes.hpp"
+#include "keeper/census.hpp"
 #include "keeper/control_socket.hpp"
 #include "keeper/limit_policy.hpp"
 #include "keeper/template_work.hpp"
 #include "layers/store.hpp"
 #include "layers/templates.hpp"
-#include "netns/netns_pool.hpp"
 
 namespace oyat::keeper {
 
@@ -26,7 +26,7 @@ public:
         layers::Templates& templates;
         layers::Store& store;
         const cgroup::Parent& groups;
-        const netns::NetnsPool& namespaces;
+        Census& census;
         const AuditFiles& audit;
         TemplateWork& work;
         const LimitPolicy& limits;
