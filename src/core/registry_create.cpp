@@ -14,7 +14,8 @@
 namespace oyat::core {
 namespace {
 
-constexpr std::size_t kMaxText = 64u << 10;  // of metadata, and of environment
+constexpr std::size_t kMaxMetadata = 64u << 10;
+constexpr std::size_t kMaxEnvironment = 192u << 10;  // goes to the agent in one frame, with the operator's own
 
 std::size_t size_of(const std::map<std::string, std::string>& all) {
     std::size_t bytes = 0;
@@ -80,8 +81,8 @@ void Registry::check(const CreateRequest& request) const {
             std::to_string(std::chrono::duration_cast<std::chrono::seconds>(deps_.config.max_life).count()) +
             " s");
     }
-    if (size_of(request.metadata) > kMaxText) throw wrong("metadata of more than 64 KiB");
-    if (size_of(request.env) > kMaxText) throw wrong("environment of more than 64 KiB");
+    if (size_of(request.metadata) > kMaxMetadata) throw wrong("metadata of more than 64 KiB");
+    if (size_of(request.env) > kMaxEnvironment) throw wrong("environment of more than 192 KiB");
     for (const auto& [name, value] : request.env) {
         if (name.empty() || name.find_first_of(std::string_view{"=\0", 2}) != std::string::npos ||
             value.find('\0') != std::string::npos) {
