@@ -4,7 +4,7 @@
 
 namespace oyat::layers {
 
-// Removes a tree in a process of the lowest priority that nobody waits for. What it does not finish (a crash)
+// Removes a tree in a process of low priority that nobody waits for. What it does not finish (a crash)
 // is still there under the same name.
 void remove_in_background(int dir, const std::string& name);
 

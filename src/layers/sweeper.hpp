@@ -7,7 +7,7 @@
 
 namespace oyat::layers {
 
-// Removes discarded boxes in a forked child of the lowest priority, one child at a time: a tree of a million
+// Removes discarded boxes in a forked child of low priority, one child at a time: a tree of a million
 // files takes seconds, and the keeper has none to spare.
 class Sweeper {
 public:

@@ -6,7 +6,7 @@
 
 namespace oyat::layers {
 
-// Measures how big a tree is, in a child of the lowest priority, for stores that the kernel does not count
+// Measures how big a tree is, in a child of low priority, for stores that the kernel does not count
 // for.
 class TreeMeter {
 public:
