@@ -15,7 +15,8 @@ namespace oyat::core {
 namespace {
 
 constexpr std::size_t kMaxMetadata = 64u << 10;
-constexpr std::size_t kMaxEnvironment = 192u << 10;  // goes to the agent in one frame, with the operator's own
+constexpr std::size_t kMaxEnvironment = 192u
+                                        << 10;  // goes to the agent in one frame, with the operator's own
 
 std::size_t size_of(const std::map<std::string, std::string>& all) {
     std::size_t bytes = 0;
