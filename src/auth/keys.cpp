@@ -38,7 +38,8 @@ Result<core::Principal> Keys::authenticate(const std::string& key, const std::st
     }
     if (too_many_failures(peer))
         return refuse(Errc::exhausted, "too many wrong API keys from this address; wait a minute");
-    return refuse(Errc::denied, key.empty() ? "an API key is needed" : "this API key is not valid");
+    return std::unexpected{Error{Errc::denied, Fault::client,
+                                 key.empty() ? "an API key is needed" : "this API key is not valid"}};
 }
 
 bool Keys::too_many_failures(const std::string& peer) {
