@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "audit/commands.hpp"
 #include "audit/line.hpp"
 #include "audit/segment_file.hpp"
 #include "audit/verify.hpp"
@@ -18,14 +19,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<audit::SegmentFile> segments(const AuditQuery& query) {
+fs::path record_of(const AuditQuery& query) {
     const fs::path directory = fs::path{query.state} / "audit";
     std::error_code problem;
     if (!fs::is_directory(directory, problem)) {
         throw Failure{Error{Errc::not_found, "there is no record in " + directory.string()},
                       "--state names the server's state directory; reading it needs root or the group oyat"};
     }
-    std::vector<audit::SegmentFile> found = audit::list_segments(directory);
+    return directory;
+}
+
+std::vector<audit::SegmentFile> segments(const AuditQuery& query) {
+    std::vector<audit::SegmentFile> found = audit::list_segments(record_of(query));
     std::erase_if(found, [&](const audit::SegmentFile& file) {
         return !query.chain.empty() && file.name.chain != query.chain;
     });
@@ -88,6 +93,17 @@ int audit_show(Context& context, AuditQuery query) {
     if (shown > 0 || query.chain.empty()) return 0;
     throw Failure{Error{Errc::not_found, "the record has nothing of that about " + query.chain},
                   "'oyat audit query' searches all sandboxes"};
+}
+
+int audit_commands(Context& context, AuditQuery query) {
+    std::uint64_t shown = 0;
+    audit::for_each_command(record_of(query), query.chain, [&](const boost::json::object& command) {
+        print(context.json ? boost::json::serialize(command) + "\n" : show_command(command, context.paint));
+        ++shown;
+    });
+    if (shown > 0) return 0;
+    throw Failure{Error{Errc::not_found, "the record has no command of " + query.chain},
+                  "'oyat audit query --type command.' searches all sandboxes"};
 }
 
 int audit_verify(Context& context, std::string path) {

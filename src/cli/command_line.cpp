@@ -242,6 +242,10 @@ struct CommandLine {
         CLI::App* show_app = add(*audit_app, "show", "one sandbox's record, with the output of its commands",
                                  [this](Context& context) { return audit_show(context, query); });
         show_app->add_option("chain", query.chain, "sandbox id, or server")->required();
+        CLI::App* commands_app =
+            add(*audit_app, "commands", "one sandbox's commands: who asked, what became of each, its output",
+                [this](Context& context) { return audit_commands(context, query); });
+        commands_app->add_option("sandbox", query.chain, "sandbox id")->required();
         CLI::App* query_app = add(*audit_app, "query", "search the record of all sandboxes",
                                   [this](Context& context) { return audit_show(context, query); });
         for (CLI::App* each : {show_app, query_app}) {

@@ -76,6 +76,7 @@ struct AuditQuery {
     std::string type, fault, text;
 };
 int audit_show(Context& context, AuditQuery query);
+int audit_commands(Context& context, AuditQuery query);
 int audit_verify(Context& context, std::string path);
 
 struct Server {

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/json_read.hpp"
+#include "cli/path_below.hpp"
 #include "http/url.hpp"
 
 // Files in and out. What comes out is named by the sandbox, which is not trusted: nothing is written outside
@@ -123,18 +124,6 @@ Task<> get_file(Copy& copy, std::string from, fs::path to) {
     ++copy.files;
 }
 
-// What remains of the path below the root. Nothing for what does not lie below it.
-std::optional<fs::path> below(const std::string& root, const std::string& path) {
-    if (!path.starts_with(root) || path.size() <= root.size() || path[root.size()] != '/')
-        return std::nullopt;
-    const fs::path relative = path.substr(root.size() + 1);
-    if (relative.empty() || relative.is_absolute()) return std::nullopt;
-    for (const fs::path& part : relative) {
-        if (part.empty() || part == ".." || part == ".") return std::nullopt;
-    }
-    return relative;
-}
-
 Task<> get_tree(Copy& copy, std::string root, fs::path to) {
     std::vector<boost::json::value> entries;
     co_await copy.context.client.lines(copy.call("directory", root) + "&depth=64",
@@ -145,7 +134,7 @@ Task<> get_tree(Copy& copy, std::string root, fs::path to) {
     fs::create_directories(to);
     for (const boost::json::value& entry : entries) {
         const std::string inside = text(entry, "path");
-        const std::optional<fs::path> relative = below(root, inside);
+        const std::optional<fs::path> relative = path_below(root, inside);
         const std::string type = text(entry, "type");
         if (!relative || fs::is_symlink(to / *relative)) {
             ++copy.skipped;

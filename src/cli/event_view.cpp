@@ -139,4 +139,26 @@ std::string show_event_line(std::string_view line, const Paint& paint, Output ou
     return show_event(event, paint, output);
 }
 
+std::string show_command(const json::value& command, const Paint& paint) {
+    const json::value nothing;
+    const auto part = [&](std::string_view name) -> const json::value& {
+        const json::value* found = member(command, name);
+        return found == nullptr ? nothing : *found;
+    };
+    const std::string outcome = printable(text(command, "outcome"));
+    std::string line = outcome == "ok" ? paint.green(outcome) : paint.red(outcome);
+    line += "  $ " + words(part("request"), "argv");
+    if (outcome == "failed") line += "  exit " + std::to_string(number(part("process"), "exit"));
+    if (outcome == "killed") line += "  signal " + std::to_string(number(part("process"), "signal"));
+    if (outcome == "limit") line += "  limit of " + printable(text(part("process"), "limit"));
+    line += "  " + std::to_string(number(part("process"), "duration_ms")) + " ms";
+    line += paint.dim("  " + printable(text(part("asked"), "t")) + "  by " +
+                      printable(text(part("asked"), "key")) + " " + printable(text(part("asked"), "client")));
+    if (const std::string fault = text(command, "fault"); !fault.empty())
+        line += "  " + paint.red("fault: " + printable(fault));
+    if (const std::string sentence = text(command, "sentence"); !sentence.empty())
+        line += "  " + printable(sentence);
+    return line + "\n" + outputs(part("output"), paint);
+}
+
 }  // namespace oyat::cli

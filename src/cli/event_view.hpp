@@ -16,4 +16,7 @@ enum class Output { hidden, shown };
 // The same from a line of JSON. What cannot be parsed is shown as it is, made printable.
 [[nodiscard]] std::string show_event_line(std::string_view line, const Paint& paint, Output output);
 
+// A command's joined record (audit/commands.hpp): a line with its outcome, then its output, indented.
+[[nodiscard]] std::string show_command(const boost::json::value& command, const Paint& paint);
+
 }  // namespace oyat::cli

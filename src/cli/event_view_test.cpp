@@ -40,5 +40,22 @@ TEST(EventView, LetsNothingInsideDriveTheTerminal) {
     }
 }
 
+TEST(EventView, ShowsAJoinedCommandWithWhatBecameOfItAndItsOutput) {
+    const boost::json::value command{
+        {"outcome", "timed_out"},
+        {"fault", "limit"},
+        {"asked", {{"key", "key_1"}, {"client", "sdk"}, {"t", "2026-11-30T10:02:03.114Z"}}},
+        {"request", {{"argv", {"sleep", "\x1b[2J"}}}},
+        {"process", {{"duration_ms", 1000}}},
+        {"output", {{"stdout", {{"bytes", 3}, {"text", "one"}}}}}};
+    const std::string shown = show_command(command, Paint{-1});
+    EXPECT_TRUE(shown.starts_with("timed_out  $ sleep ")) << shown;
+    EXPECT_NE(shown.find("1000 ms  2026-11-30T10:02:03.114Z  by key_1 sdk  fault: limit\n"),
+              std::string::npos)
+        << shown;
+    EXPECT_NE(shown.find("    one\n"), std::string::npos) << shown;
+    EXPECT_EQ(shown.find('\x1b'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace oyat::cli
