@@ -86,7 +86,7 @@ Boxes::Handed Boxes::create(const wire::CreateBox& order) {
         throw Error{Errc::unimplemented, "this release has no engine '" + order.engine + "'; it has jail"};
     }
     const wire::BoxLimits limits = or_throw(options_.limits.judge(order.limits));
-    if (living() >= options_.limits.max_boxes) {
+    if (boxes_.size() >= options_.limits.max_boxes && living() >= options_.limits.max_boxes) {
         throw Error{Errc::exhausted, std::to_string(options_.limits.max_boxes) +
                                          " sandboxes run, the most that this server may"};
     }

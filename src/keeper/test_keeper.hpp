@@ -151,8 +151,6 @@ inline std::string output_of(const std::string& command) {
 class KeeperProcess {
 public:
     KeeperProcess() {
-        std::string name = "/tmp/oyat-keeper-XXXXXX";
-        dir = ::mkdtemp(name.data());
         for (const char* each : {"/image", "/image/etc", "/image/tmp", "/templates"}) {
             std::filesystem::create_directory(dir + each);
         }
@@ -222,7 +220,20 @@ public:
     [[nodiscard]] std::string state_id() const { return output_of("cat " + dir + "/keeper/id"); }
     [[nodiscard]] std::string log() const { return output_of("cat " + dir + "/log"); }
 
-    std::string dir;
+    // Outlives the keeper, and goes also when the rest can't be made.
+    struct Directory {
+        Directory() {
+            std::string name = "/tmp/oyat-keeper-XXXXXX";
+            path = ::mkdtemp(name.data());
+        }
+        ~Directory() { std::filesystem::remove_all(path); }
+        Directory(const Directory&) = delete;
+        Directory& operator=(const Directory&) = delete;
+        std::string path;
+    };
+
+    const Directory directory;
+    const std::string& dir = directory.path;
     std::string digest;
     pid_t pid = -1;
 };
