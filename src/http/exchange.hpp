@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "http/fields.hpp"
 #include "io/stream.hpp"
@@ -48,6 +49,8 @@ public:
     virtual Task<std::size_t> read_body(std::span<char> into) = 0;
     // The whole body; throws Error{invalid_argument} when it is over `limit` bytes.
     virtual Task<std::string> read_whole_body(std::size_t limit) = 0;
+    // Lets read_body() wait longer, for bodies in which silence is nothing bad.
+    virtual void allow_silence(Millis limit) = 0;
 
     // Whole answer with a Content-Length. Fields that belong to the connection (Content-Length,
     // Transfer-Encoding, Connection and their kin) are written by the server; given ones are left out. A name
@@ -59,6 +62,8 @@ public:
     virtual Task<> start(int status, Fields fields, std::optional<std::uint64_t> length) = 0;
     virtual Task<> write(std::string_view bytes) = 0;
     virtual Task<> finish() = 0;
+    // write() and finish() in one system call where the answer is chunked.
+    virtual Task<> finish_with(std::string_view last) = 0;
 
     // Cuts the connection without ending the answer properly: the client must notice that something broke.
     virtual void abort() = 0;

@@ -27,7 +27,8 @@ constexpr std::uint64_t kMaxDrained = 256 * 1024;
 ServedExchange::ServedExchange(Connection& connection, ParsedRequest request)
     : connection_{connection},
       request_{std::move(request)},
-      body_{request_.body, request_.head.content_length} {
+      body_{request_.body, request_.head.content_length},
+      body_timeout_{connection.service_.options.body_timeout} {
     // Whoever asked for an upgrade that nobody granted may already be talking another protocol.
     keep_alive_ = request_.keep_alive && !request_.head.wants_upgrade;
 }
@@ -48,7 +49,7 @@ Task<std::size_t> ServedExchange::read_body(std::span<char> into) {
         const Defer unlock{[this] { connection_.unlock_writing(); }};
         co_await connection_.send(kContinue);
     }
-    connection_.begin_reading(Connection::Reading::body, connection_.service_.options.body_timeout);
+    connection_.begin_reading(Connection::Reading::body, body_timeout_);
     const Defer end{[this] { connection_.end_reading(); }};
     try {
         co_return co_await body_.read(*connection_.stream_, connection_.input_, into);
@@ -194,6 +195,23 @@ Task<> ServedExchange::finish() {
         const std::array<std::string_view, 2> parts{head, last};
         co_await connection_.send(parts);
     }
+    phase_ = Phase::finished;
+}
+
+Task<> ServedExchange::finish_with(std::string_view last) {
+    if (framing_ != Framing::chunked || last.empty()) {
+        co_await write(last);
+        co_await finish();
+        co_return;
+    }
+    if (phase_ != Phase::started) throw Error{Errc::failed_precondition, "no answer is being written"};
+    co_await connection_.lock_writing();
+    const Defer unlock{[this] { connection_.unlock_writing(); }};
+    if (phase_ != Phase::started) throw Error{Errc::unavailable, "the answer was cut"};
+    const std::string head = std::exchange(head_, {});
+    const std::string size = chunk_head(last.size());
+    const std::array<std::string_view, 4> parts{head, size, last, "\r\n0\r\n\r\n"};
+    co_await connection_.send(parts);
     phase_ = Phase::finished;
 }
 

@@ -24,10 +24,12 @@ public:
 
     Task<std::size_t> read_body(std::span<char> into) override;
     Task<std::string> read_whole_body(std::size_t limit) override;
+    void allow_silence(Millis limit) override { body_timeout_ = limit; }
     Task<> respond(int status, Fields fields, std::string body) override;
     Task<> start(int status, Fields fields, std::optional<std::uint64_t> length) override;
     Task<> write(std::string_view bytes) override;
     Task<> finish() override;
+    Task<> finish_with(std::string_view last) override;
     void abort() override;
     [[nodiscard]] bool started() const override { return phase_ != Phase::fresh; }
     Task<> client_gone() override;
@@ -54,6 +56,7 @@ private:
     Connection& connection_;
     ParsedRequest request_;
     BodyReader body_;
+    Millis body_timeout_;
     bool continue_sent_ = false;
     int body_failure_ = 0;
 

@@ -37,6 +37,7 @@ public:
         if (body.size() > limit) throw Error{Errc::invalid_argument, "too long"};
         co_return body;
     }
+    void allow_silence(Millis) override {}
     Task<> respond(int code, http::Fields fields, std::string text) override {
         status = code;
         answer_fields = std::move(fields);
@@ -57,6 +58,10 @@ public:
     Task<> finish() override {
         finished = true;
         co_return;
+    }
+    Task<> finish_with(std::string_view last) override {
+        co_await write(last);
+        finished = true;
     }
     void abort() override { aborted = true; }
     [[nodiscard]] bool started() const override { return started_; }

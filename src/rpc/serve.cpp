@@ -18,6 +18,8 @@ namespace json = boost::json;
 constexpr std::string_view kUnaryType = "application/json";
 constexpr std::string_view kStreamType = "application/connect+json";
 
+constexpr Millis kLongestSilence = std::chrono::hours{1};  // in a client's stream of messages
+
 // How the work of a call came out. Kept as a value: an exception handler cannot await the answer.
 struct Outcome {
     enum class Kind { done, failed, client_left, backend_gone } kind = Kind::done;
@@ -160,6 +162,8 @@ Task<Served> serve_stream(http::Exchange& exchange, Backend& backend, std::strin
 
 Task<Served> serve_input_stream(http::Exchange& exchange, Backend& backend, InputHandler handler) {
     if (co_await refuse_wrong_form(exchange, kStreamType)) co_return Served::answered;
+    // What a program is told comes when its writer has something to say.
+    exchange.allow_silence(kLongestSilence);
     ServerStream stream{exchange, "{}"};
     std::string reply;
     const Outcome outcome = co_await work_input(exchange, backend, handler, reply);

@@ -13,7 +13,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 }  // namespace
 
-Task<> ServerStream::write() {
+Task<> ServerStream::write(Part part) {
     while (writing_) co_await written_.wait();
     if (buffer_.empty()) co_return;
     writing_ = true;
@@ -26,12 +26,16 @@ Task<> ServerStream::write() {
     if (!exchange_.started()) {
         co_await exchange_.start(200, {{"Content-Type", "application/connect+json"}}, std::nullopt);
     }
-    co_await exchange_.write(sending_);
+    if (part == Part::last) {
+        co_await exchange_.finish_with(sending_);
+    } else {
+        co_await exchange_.write(sending_);
+    }
     last_write_ = SteadyClock::now();
 }
 
 Task<> ServerStream::flush() {
-    return write();
+    return write(Part::middle);
 }
 
 Task<> ServerStream::finish() {
@@ -44,8 +48,7 @@ Task<> ServerStream::fail(const Error& error) {
 
 Task<> ServerStream::end(std::string payload) {
     append_envelope(buffer_, Envelope::kEndOfStream, payload);
-    co_await write();
-    co_await exchange_.finish();
+    co_await write(Part::last);
 }
 
 Task<> ServerStream::keep_alive(Millis interval, std::optional<Millis> timeout) {
@@ -58,7 +61,7 @@ Task<> ServerStream::keep_alive(Millis interval, std::optional<Millis> timeout) 
             // A write that is still going on is sign of life enough.
             if (exchange_.started() && !writing_) {
                 add([this](std::string& out) { out += keepalive_; });
-                co_await write();
+                co_await flush();
             }
             last_write_ = now;
             wake = now + interval;

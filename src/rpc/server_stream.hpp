@@ -38,7 +38,8 @@ public:
     Task<> keep_alive(Millis interval, std::optional<Millis> timeout);
 
 private:
-    Task<> write();
+    enum class Part { middle, last };
+    Task<> write(Part part);  // what was added, once no other write is going on
     Task<> end(std::string payload);
 
     http::Exchange& exchange_;

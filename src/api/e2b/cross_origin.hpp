@@ -17,10 +17,12 @@ public:
     [[nodiscard]] Executor executor() const override { return exchange_.executor(); }
     Task<std::size_t> read_body(std::span<char> into) override { return exchange_.read_body(into); }
     Task<std::string> read_whole_body(std::size_t limit) override { return exchange_.read_whole_body(limit); }
+    void allow_silence(Millis limit) override { exchange_.allow_silence(limit); }
     Task<> respond(int status, http::Fields fields, std::string body) override;
     Task<> start(int status, http::Fields fields, std::optional<std::uint64_t> length) override;
     Task<> write(std::string_view bytes) override { return exchange_.write(bytes); }
     Task<> finish() override { return exchange_.finish(); }
+    Task<> finish_with(std::string_view last) override { return exchange_.finish_with(last); }
     void abort() override { exchange_.abort(); }
     [[nodiscard]] bool started() const override { return exchange_.started(); }
     Task<> client_gone() override { return exchange_.client_gone(); }

@@ -5,31 +5,42 @@
 namespace oyat::e2b {
 namespace {
 
-[[noreturn]] void later(std::string_view what) {
-    throw Error{Errc::unimplemented, std::string{what} + " is not available in this release"};
+[[noreturn]] void later(std::string_view what_is) {
+    throw Error{Errc::unimplemented, std::string{what_is} + " not available in this release"};
+}
+
+// A sandbox that is not there is missed first: clients tell the two apart.
+void require_sandbox(ControlCall& call) {
+    (void)call.services.sandboxes.find(call.sandbox_id(), call.who.tenant);
 }
 
 // These are no coroutines: they throw when called.
-Task<Reply> fork(ControlCall&) {
-    later("forking a sandbox");
+Task<Reply> fork(ControlCall& call) {
+    require_sandbox(call);
+    later("forking a sandbox is");
+}
+Task<Reply> snapshot(ControlCall& call) {
+    require_sandbox(call);
+    later("snapshots of a sandbox are");
 }
 Task<Reply> snapshots(ControlCall&) {
-    later("snapshots of a sandbox");
+    later("snapshots of sandboxes are");
 }
-Task<Reply> network(ControlCall&) {
-    later("changing the network rules of a running sandbox");
+Task<Reply> network(ControlCall& call) {
+    require_sandbox(call);
+    later("changing the network rules of a running sandbox is");
 }
 Task<Reply> template_builds(ControlCall&) {
-    later("building and changing templates over this API");
+    later("building and changing templates over this API is");
 }
 Task<Reply> secrets(ControlCall&) {
-    later("secrets");
+    later("keeping secrets is");
 }
 Task<Reply> volumes(ControlCall&) {
-    later("volumes");
+    later("keeping volumes is");
 }
 Task<Reply> fork_extras(ControlCall&) {
-    later("this extension of the protocol");
+    later("this extension of the protocol is");
 }
 
 Task<Reply> old_builds(ControlCall&) {
@@ -42,7 +53,7 @@ Task<Reply> old_builds(ControlCall&) {
 
 constexpr Endpoint kEndpoints[] = {
     {"POST", "/sandboxes/{id}/fork", Need::run, fork},
-    {"POST", "/sandboxes/{id}/snapshots", Need::run, snapshots},
+    {"POST", "/sandboxes/{id}/snapshots", Need::run, snapshot},
     {"GET", "/snapshots", Need::look, snapshots},
     {"PUT", "/sandboxes/{id}/network", Need::run, network},
 
