@@ -22,6 +22,12 @@ Error sqlite_error(sqlite3* handle, int result) {
     }
 }
 
+// SQLite would create it with the umask's rights; its journals copy those of the file. Closed again before
+// SQLite opens it: a process loses its POSIX locks on a file with the first descriptor of it that it closes.
+void create_private_file(const std::string& path) {
+    const Fd file{sys(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), "create")};
+}
+
 void check(sqlite3* handle, int result) {
     if (result != SQLITE_OK) throw sqlite_error(handle, result);
 }
@@ -37,8 +43,7 @@ void Statement::Finalizer::operator()(sqlite3_stmt* handle) const noexcept {
 
 Database::Database(const std::string& path) {
     in("open " + path, [&] {
-        // SQLite would create it with the umask's rights; its journals copy those of the file.
-        const Fd file{sys(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), "create")};
+        create_private_file(path);
         sqlite3* handle = nullptr;
         const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
         const int opened = ::sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);

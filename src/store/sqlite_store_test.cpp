@@ -128,9 +128,22 @@ TEST_F(SqliteStoreTest, RefusesAForeignDatabase) {
     EXPECT_THROW(SqliteStore{path_}, Error);
 }
 
+// In another process, as locks of one's own process never stand in the way.
 TEST_F(SqliteStoreTest, TwoServersCannotUseOneState) {
     SqliteStore first{path_};
-    EXPECT_THROW(SqliteStore{path_}, Error);
+    run(first.save(record(1)));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        try {
+            SqliteStore second{path_};
+        } catch (const Error& error) {
+            ::_exit(error.code() == Errc::failed_precondition ? 7 : 8);
+        }
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 }  // namespace
