@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sha256_blocks.hpp"
+
 namespace oyat {
 namespace {
 
@@ -28,6 +30,17 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreCut) {
         }
         EXPECT_EQ(to_hex(sum.finish()), sha256_hex(whole)) << length;
     }
+}
+
+TEST(Sha256, IsTheSameWithTheProcessorsInstructions) {
+    if (!detail::has_native_sha256()) GTEST_SKIP() << "this processor has none for SHA";
+    std::array<std::uint8_t, 64 * 9> data{};
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i * 31 + i / 7);
+    detail::Sha256State portable{1, 2, 3, 4, 5, 6, 7, 8};
+    detail::Sha256State native = portable;
+    detail::sha256_blocks_portable(portable, data.data(), 9);
+    detail::sha256_blocks_native(native, data.data(), 9);
+    EXPECT_EQ(portable, native);
 }
 
 }  // namespace
