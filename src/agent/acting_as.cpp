@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "base/assert.hpp"
 
 namespace oyat::agent {
@@ -16,22 +18,43 @@ void set_ids(std::uint32_t uid, std::uint32_t gid) {
     ::syscall(SYS_setfsuid, uid);
 }
 
+// The system calls are made directly: libc's setgroups would do it for threads that we do not have.
+bool become(const User& user) {
+    if (::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) != 0) return false;
+    set_ids(user.account.uid, user.account.gid);
+    return ::syscall(SYS_setfsuid, kAsk) == static_cast<long>(user.account.uid) &&
+           ::syscall(SYS_setfsgid, kAsk) == static_cast<long>(user.account.gid);
+}
+
+void become_root_again() {
+    set_ids(0, 0);
+    ::syscall(SYS_setgroups, 0, nullptr);
+}
+
+// Tried outside of a sandbox, the agent may be somebody else.
+bool is_root() {
+    return ::geteuid() == 0;
+}
+
 }  // namespace
 
-// The system calls are made directly: libc's setgroups would do it for threads that we do not have.
+bool can_act_as(User& user) {
+    if (!is_root()) return true;
+    if (!become(user)) {
+        std::erase_if(user.groups,
+                      [](std::uint32_t group) { return ::syscall(SYS_setgroups, 1, &group) != 0; });
+    }
+    const bool can = become(user);
+    become_root_again();
+    return can;
+}
+
 ActingAs::ActingAs(const User& user) {
-    if (::geteuid() != 0) return;  // tried outside of a sandbox by somebody who is not root
-    changed_ = true;
-    OYAT_ASSERT(::syscall(SYS_setgroups, user.groups.size(), user.groups.data()) == 0);
-    set_ids(user.account.uid, user.account.gid);
-    OYAT_ASSERT(::syscall(SYS_setfsuid, kAsk) == static_cast<long>(user.account.uid));
-    OYAT_ASSERT(::syscall(SYS_setfsgid, kAsk) == static_cast<long>(user.account.gid));
+    if (is_root()) OYAT_ASSERT(become(user));
 }
 
 ActingAs::~ActingAs() {
-    if (!changed_) return;
-    set_ids(0, 0);
-    ::syscall(SYS_setgroups, 0, nullptr);
+    if (is_root()) become_root_again();
 }
 
 }  // namespace oyat::agent

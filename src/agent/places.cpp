@@ -93,20 +93,23 @@ Answer<Place> make_place(const std::string& path) {
     if (there || there.error().err != ENOENT) return there;
     Answer<Fd> directory = open_path("/", O_PATH | O_DIRECTORY);
     const std::string parent = parent_of(path);
-    for (std::size_t start = 1; directory && start < parent.size();) {
+    if (!directory) return std::unexpected{std::move(directory).error()};
+    for (std::size_t start = 1; start < parent.size();) {
         const std::size_t end = std::min(parent.find('/', start), parent.size());
         const std::string name = parent.substr(start, end - start);
         if (::mkdirat(directory->get(), name.c_str(), 0777) != 0 && errno != EEXIST) {
             return std::unexpected{path_refusal(errno, parent.substr(0, end))};
         }
         directory = open_at(directory->get(), name.c_str(), O_PATH | O_DIRECTORY);
-        if (!directory && directory.error().err == ENOTDIR) {
-            return refused(Errc::invalid_argument,
-                           "path " + quoted(parent.substr(0, end)) + " is not a directory", ENOTDIR);
+        if (!directory) {
+            const std::string so_far = parent.substr(0, end);
+            if (directory.error().err != ENOTDIR) {
+                return std::unexpected{path_refusal(static_cast<int>(directory.error().err), so_far)};
+            }
+            return refused(Errc::invalid_argument, "path " + quoted(so_far) + " is not a directory", ENOTDIR);
         }
         start = end + 1;
     }
-    if (!directory) return std::unexpected{std::move(directory).error()};
     return Place{.directory = *std::move(directory), .name = name_of(path)};
 }
 

@@ -18,17 +18,21 @@ std::size_t Stream::window() {
     return std::min<std::uint64_t>(send_credit_, room);
 }
 
+// Nothing follows END: a stream that was cancelled in this turn of the loop may still have a step to run in it.
 void Stream::send_data(wire::ChannelId channel, std::string_view bytes) {
+    if (ended_) return;
     OYAT_ASSERT(bytes.size() <= send_credit_);
     send_credit_ -= bytes.size();
     connection_.send(wire::FrameKind::data, id_, channel, bytes);
 }
 
 void Stream::send_eof(wire::ChannelId channel) {
+    if (ended_) return;
     connection_.send(wire::FrameKind::eof, id_, channel, {});
 }
 
 void Stream::send_event(std::string_view message) {
+    if (ended_) return;
     OYAT_ASSERT(message.size() <= send_credit_);
     send_credit_ -= message.size();
     connection_.send(wire::FrameKind::event, id_, wire::ChannelId::none, message);

@@ -20,7 +20,13 @@ class RunningAgent {
 public:
     enum class Cgroup { if_possible, none };
 
-    explicit RunningAgent(Cgroup cgroup = Cgroup::if_possible);
+    // `in_child` runs before the agent does, and after `in_parent` when that is given.
+    struct Surroundings {
+        std::function<void()> in_child;
+        std::function<void(pid_t child)> in_parent;
+    };
+
+    explicit RunningAgent(Cgroup cgroup = Cgroup::if_possible, const Surroundings& surroundings = {});
     RunningAgent(const RunningAgent&) = delete;
     RunningAgent& operator=(const RunningAgent&) = delete;
     ~RunningAgent();

@@ -34,7 +34,7 @@ std::string make_cgroup() {
 
 }  // namespace
 
-RunningAgent::RunningAgent(Cgroup cgroup) {
+RunningAgent::RunningAgent(Cgroup cgroup, const Surroundings& surroundings) {
     char pattern[] = "/tmp/oyat-agent-test-XXXXXX";
     directory_ = ::mkdtemp(pattern);
     ::chmod(directory_.c_str(), 0755);
@@ -43,11 +43,14 @@ RunningAgent::RunningAgent(Cgroup cgroup) {
     const Fd group{cgroup_.empty() ? -1 : ::open(cgroup_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     pid_ = ::fork();
     if (pid_ == 0) {
-        ::close(4);
-        if (group) ::dup2(group.get(), 4);
+        if (surroundings.in_child) surroundings.in_child();
+        if (group.get() == 4) ::fcntl(4, F_SETFD, 0);
+        if (!group) ::close(4);
+        if (group && group.get() != 4) ::dup2(group.get(), 4);
         ::execl(OYAT_AGENT_PROGRAM, "oyat-agent", "--generation=7", "--listen", socket.c_str(), nullptr);
         ::_exit(126);
     }
+    if (surroundings.in_parent) surroundings.in_parent(pid_);
     for (const auto start = Clock::now(); !connect() && Clock::now() - start < kPatience;) ::usleep(1000);
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "agent/acting_as.hpp"
 #include "base/fd.hpp"
 
 namespace oyat::agent {
@@ -74,7 +75,11 @@ Answer<User> Users::find(std::string_view name) {
     if (!account && name == "root") account = Account{.name = "root", .home = "/root", .shell = "/bin/sh"};
     if (!account) return refused(Errc::failed_precondition, "user " + quoted(name) + " does not exist");
     std::vector<std::uint32_t> groups = groups_of(group_.text, account->name, account->gid);
-    return User{.account = *std::move(account), .groups = std::move(groups)};
+    User user{.account = *std::move(account), .groups = std::move(groups)};
+    if (!can_act_as(user)) {
+        return refused(Errc::failed_precondition, "user " + quoted(name) + " has ids that do not exist here");
+    }
+    return user;
 }
 
 const std::string& Users::user_name(std::uint32_t uid) {

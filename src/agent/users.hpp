@@ -6,23 +6,17 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "agent/account_files.hpp"
 #include "agent/status.hpp"
+#include "agent/user.hpp"
 
 namespace oyat::agent {
-
-// Somebody inside on whose behalf the agent acts.
-struct User {
-    Account account;
-    std::vector<std::uint32_t> groups;
-};
 
 // Who is who inside, from /etc/passwd and /etc/group. Both are read again when they have changed.
 class Users {
 public:
-    // failed_precondition when there is no such user: the wire has no code of its own for it.
+    // failed_precondition when there is no such user, or none that the kernel knows the ids of: the wire has
+    // no code of its own for it.
     [[nodiscard]] Answer<User> find(std::string_view name);
 
     // Names for listings; the number as text when it has none. `refresh` looks at the files once, for many
