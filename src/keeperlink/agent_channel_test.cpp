@@ -105,14 +105,22 @@ Task<std::size_t> credits(FakeAgent& agent, int frames) {
 
 Task<> acknowledgement(Pair& pair) {
     auto process = co_await started(pair);
-    pair.agent.output(1, "12345");
     const std::size_t started_size =
         wire::encode(wire::ProcessEvent{.started = wire::Started{.pid = 42, .started_ms = 1}}).size();
-    co_await process->next();  // acknowledges Started
-    EXPECT_EQ(co_await credits(pair.agent, 1), started_size);
-    pair.agent.exited(1, 1);
-    co_await process->next();  // acknowledges the output
-    EXPECT_EQ(co_await credits(pair.agent, 1), 5u);
+    // The credit comes when all has been read and more is asked for, and only then the agent goes on.
+    const auto output = [](FakeAgent& agent, std::size_t expected) -> Task<> {
+        EXPECT_EQ(co_await credits(agent, 1), expected);
+        agent.output(1, "12345");
+        co_await sleep_for(1h);
+    };
+    const auto exit = [](FakeAgent& agent, std::size_t expected) -> Task<> {
+        EXPECT_EQ(co_await credits(agent, 1), expected);
+        agent.exited(1, 1);
+        co_await sleep_for(1h);
+    };
+    std::optional<std::optional<std::variant<Output, ExitReport>>> item;
+    co_await race(store_in(item, process->next()), output(pair.agent, started_size));
+    co_await race(store_in(item, process->next()), exit(pair.agent, 5));
     EXPECT_FALSE(co_await process->next());
     process.reset();  // the end is noted: the agent may forget the process
     const std::size_t exited_size =

@@ -5,6 +5,9 @@
 namespace oyat::keeperlink {
 namespace {
 
+// While more is waiting to be read, credit goes back in pieces of this size.
+constexpr std::size_t kCreditPiece = wire::kInitialWindow / 4;
+
 core::OutputChannel output_of(wire::ChannelId channel) {
     switch (channel) {
         case wire::ChannelId::stderr_: return core::OutputChannel::err;
@@ -41,11 +44,11 @@ WallTime RemoteProcess::started() const {
 Task<std::optional<std::variant<core::Output, core::ExitReport>>> RemoteProcess::next() {
     // The exit is acknowledged by more output that follows it, or by our destructor: the agent keeps it until
     // then.
-    if (!exited_) stream_.credit(std::exchange(owed_, 0));
+    if (!exited_ && (owed_ >= kCreditPiece || !stream_.ready())) stream_.credit(std::exchange(owed_, 0));
     std::optional<Piece> piece = co_await stream_.next();
     if (!piece) co_return std::nullopt;
     if (exited_) stream_.credit(std::exchange(owed_, 0));
-    owed_ = piece->bytes.size();
+    owed_ += piece->bytes.size();
     if (!piece->is_event) {
         co_return core::Output{.channel = output_of(piece->channel), .bytes = std::move(piece->bytes)};
     }
