@@ -40,11 +40,12 @@ bool is_root() {
 
 bool can_act_as(User& user) {
     if (!is_root()) return true;
-    if (!become(user)) {
+    bool can = become(user);
+    if (!can) {
         std::erase_if(user.groups,
                       [](std::uint32_t group) { return ::syscall(SYS_setgroups, 1, &group) != 0; });
+        can = become(user);
     }
-    const bool can = become(user);
     become_root_again();
     return can;
 }

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -43,6 +44,7 @@ RunningAgent::RunningAgent(Cgroup cgroup, const Surroundings& surroundings) {
     const Fd group{cgroup_.empty() ? -1 : ::open(cgroup_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     pid_ = ::fork();
     if (pid_ == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no agent behind
         if (surroundings.in_child) surroundings.in_child();
         if (group.get() == 4) ::fcntl(4, F_SETFD, 0);
         if (!group) ::close(4);
