@@ -1,5 +1,6 @@
 #include "keeper/audit_files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <memory>
 
 #include "base/throwing.hpp"
 
@@ -43,7 +45,8 @@ bool is_plain_name(std::string_view text) noexcept {
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
 }
 
-AuditFiles::AuditFiles(const std::string& dir, gid_t readers) : readers_{readers} {
+AuditFiles::AuditFiles(const std::string& dir, gid_t readers, std::uint64_t retained_bytes)
+    : readers_{readers}, retained_bytes_{retained_bytes} {
     in("audit directory", [&] {
         if (::mkdir(dir.c_str(), 0750) != 0 && errno != EEXIST) throw errno_error(errno, "make " + dir);
         dir_.reset(sys(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), "open " + dir));
@@ -78,12 +81,28 @@ void AuditFiles::drop(std::string_view name, std::uint32_t segment) const {
         struct stat status{};
         sys(::fstat(opened.get(), &status), "stat");
         const auto written = std::chrono::system_clock::from_time_t(status.st_mtime);
-        if (std::chrono::system_clock::now() - written < kRetention) {
+        if (std::chrono::system_clock::now() - written < kRetention &&
+            bytes_younger_than(written) <= retained_bytes_) {
             throw Error{Errc::denied, "the segment is younger than the 30 days that it is kept"};
         }
         set_append_only(opened.get(), AppendOnly::off);
         sys(::unlinkat(dir_.get(), file.c_str(), 0), "remove");
     });
+}
+
+std::uint64_t AuditFiles::bytes_younger_than(std::chrono::system_clock::time_point written) const {
+    Fd again{sys(::openat(dir_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open the directory")};
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries{::fdopendir(again.get()), &::closedir};
+    if (!entries) throw errno_error(errno, "read the directory");
+    (void)again.release();
+    std::uint64_t bytes = 0;
+    while (const dirent* entry = ::readdir(entries.get())) {
+        struct stat status{};
+        if (::fstatat(dir_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        const bool younger = std::chrono::system_clock::from_time_t(status.st_mtime) > written;
+        if (S_ISREG(status.st_mode) && younger) bytes += static_cast<std::uint64_t>(status.st_size);
+    }
+    return bytes;
 }
 
 }  // namespace oyat::keeper

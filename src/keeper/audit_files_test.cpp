@@ -74,6 +74,20 @@ TEST_F(AuditFilesTest, KeepsASegmentForItsRetention) {
     EXPECT_FALSE(std::filesystem::exists(dir_ + "/i1.000002.log"));
 }
 
+TEST_F(AuditFilesTest, AYoungSegmentGoesOnlyWhenEnoughYoungerOnesAreThere) {
+    const AuditFiles small{dir_, 0, 10};
+    for (std::uint32_t segment = 1; segment <= 3; ++segment) {
+        const Fd file = small.open("i1", segment);
+        ASSERT_EQ(::write(file.get(), "8 bytes.", 8), 8);
+    }
+    age("i1.000001.log", 2);
+    age("i1.000002.log", 1);
+    EXPECT_THROW(small.drop("i1", 3), Error);
+    EXPECT_THROW(small.drop("i1", 2), Error) << "only 8 bytes are younger";
+    small.drop("i1", 1);
+    EXPECT_FALSE(std::filesystem::exists(dir_ + "/i1.000001.log"));
+}
+
 TEST_F(AuditFilesTest, TakesNoNameThatCouldBeAPath) {
     for (const char* name :
          {"", "..", "a/b", "A", "a.b", "a\n", "12345678901234567890123456789012345678901"}) {

@@ -116,8 +116,8 @@ struct BoxStatsList { static constexpr bool kIsMessage = true; std::vector<BoxSt
 
 // fd [0]: the audit file <state>/audit/<name>.<segment, six digits>.log, made when absent (0640, root and oyatd's group; the
 // directory 0750), opened O_RDWR|O_APPEND, with the append-only attribute where the file system has it.
-// `name` is [a-z0-9-]{1,40}; `segment` counts from 1. DropAudit removes a segment only when it is older than the
-// keeper's own retention (30 days).
+// `name` is [a-z0-9-]{1,40}; `segment` counts from 1. DropAudit refuses a segment that is
+// younger than 30 days and among the newest 10 GiB.
 struct OpenAudit { static constexpr bool kIsMessage = true; std::string name; std::uint32_t segment = 0; template <class V> void fields(V& v) { v(1, name); v(2, segment); } };
 struct DropAudit { static constexpr bool kIsMessage = true; std::string name; std::uint32_t segment = 0; template <class V> void fields(V& v) { v(1, name); v(2, segment); } };
 
