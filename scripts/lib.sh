@@ -48,6 +48,15 @@ run_quietly() {
 # The words of a package list without comments and empty lines.
 list_packages() { sed 's/#.*//; /^[[:space:]]*$/d' "$1"; }
 
+# Sets proxy_options: what the machine's own apt needs to reach its mirrors holds for mmdebstrap, too.
+proxy_options() {
+    local line
+    proxy_options=()
+    while read -r line; do
+        proxy_options+=("--aptopt=$line")
+    done < <(apt-config dump | grep -E '^Acquire::(http|https)::(Proxy|CAInfo) ' || true)
+}
+
 # Sets PATH so that `node` is at least 20.18, as scripts/setup left it.
 use_node() {
     if [ -x "$OYAT_ROOT/build/node/bin/node" ]; then
