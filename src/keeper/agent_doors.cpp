@@ -1,6 +1,5 @@
 #include "keeper/agent_doors.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -8,9 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "base/throwing.hpp"
+#include "layers/directory.hpp"
 
 namespace oyat::keeper {
 namespace {
@@ -65,14 +64,10 @@ void AgentDoors::remove(std::string_view id) const noexcept {
 }
 
 std::vector<std::string> AgentDoors::ids() const {
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries{
-        ::fdopendir(::openat(dir_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir};
     std::vector<std::string> ids;
-    while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
-        const std::string_view name = entry->d_name;
-        if (name.ends_with(kSuffix)) ids.emplace_back(name.substr(0, name.size() - kSuffix.size()));
+    for (const std::string& name : layers::names_in(dir_.get())) {
+        if (name.ends_with(kSuffix)) ids.push_back(name.substr(0, name.size() - kSuffix.size()));
     }
-    std::ranges::sort(ids);
     return ids;
 }
 

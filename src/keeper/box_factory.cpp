@@ -84,6 +84,14 @@ BoxFactory::BoxFactory(const Rooms& rooms)
       processors_{jail::Processors::of_this_machine()},
       cpus_{jail::CpuShares::of_this_process()} {}
 
+void BoxFactory::require_room() const {
+    constexpr std::uint64_t reserve = 20;  // one part in so many
+    const layers::StoreRoom room = rooms_.store.room();
+    if (room.free < room.total / reserve || room.host_free < room.host_total / reserve) {
+        throw Error{Errc::exhausted, "less than 5 % of the server's disk is free"};
+    }
+}
+
 BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire::BoxLimits& limits) {
     Stopwatch watch;
     BoxRecord record{.format = BoxRecord::kFormat,

@@ -48,6 +48,9 @@ public:
         std::vector<wire::Phase> phases;
     };
 
+    // Throws when the disk below the store is nearly full: those who run are to go on (threats X-10).
+    void require_room() const;
+
     // A running jail of the template, as `pooled`. Throws, and leaves nothing, when any step fails.
     [[nodiscard]] Made make(const std::string& template_digest, const wire::BoxLimits& limits);
 

@@ -92,6 +92,8 @@ Boxes::Handed Boxes::create(const wire::CreateBox& order) {
     }
     if (!rate_.allow(now())) throw Error{Errc::exhausted, "too many creates within a second"};
 
+    factory_.require_room();
+
     pool_.note_use(order.template_digest);
     refill_later(kRefillDelay);
     if (!order.never_pool) {
@@ -182,13 +184,13 @@ wire::BoxList Boxes::list(const std::string& after) const {
 }
 
 Boxes::Handed Boxes::handed(const Box& box) const {
+    const netns::Listeners& listeners = box.listeners.value();
     Handed result;
     result.message.box = facts(box);
     result.fds.push_back(factory_.connect_agent(box));
-    result.fds.push_back(duplicate(box.process.pidfd.get()));
-    result.fds.push_back(duplicate(box.listeners->proxy.get()));
-    result.fds.push_back(duplicate(box.listeners->dns_udp.get()));
-    result.fds.push_back(duplicate(box.listeners->dns_tcp.get()));
+    for (const Fd* shared : {&box.process.pidfd, &listeners.proxy, &listeners.dns_udp, &listeners.dns_tcp}) {
+        result.fds.push_back(duplicate(shared->get()));
+    }
     return result;
 }
 
@@ -319,6 +321,7 @@ void Boxes::refill() {
     const std::optional<std::string> digest = pool_.missing();
     if (!digest || closed_) return;
     try {
+        factory_.require_room();
         BoxFactory::Made made = factory_.make(*digest, or_throw(options_.limits.judge({})));
         pool_.put(*digest, made.box.record.id);
         insert(std::move(made.box));

@@ -1,17 +1,12 @@
 #include "keeper/record.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <memory>
-
-#include "base/id.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "layers/directory.hpp"
 
 namespace oyat::keeper {
 namespace {
@@ -36,18 +31,6 @@ Result<BoxRecord> read_record(int dir, const std::string& name) {
         return refuse(Errc::invalid_argument, "not a record of this format");
     }
     return record;
-}
-
-std::vector<std::string> names_in(int dir) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries{
-        ::fdopendir(::openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir};
-    std::vector<std::string> names;
-    while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") names.emplace_back(name);
-    }
-    std::ranges::sort(names);
-    return names;
 }
 
 }  // namespace
@@ -79,7 +62,7 @@ void Records::remove(std::string_view id) const noexcept {
 
 std::vector<BoxRecord> Records::read_all() const {
     std::vector<BoxRecord> records;
-    for (const std::string& name : names_in(dir_.get())) {
+    for (const std::string& name : layers::names_in(dir_.get())) {
         if (Result<BoxRecord> record = read_record(dir_.get(), name)) {
             records.push_back(*std::move(record));
         } else {
