@@ -44,7 +44,7 @@ Reply unauthenticated(Services& services, const http::RequestHead& head, const E
 
 }  // namespace
 
-ControlPlane::ControlPlane(Services& services) : services_{services} {
+ControlPlane::ControlPlane(Services& services) : services_{services}, once_{services.clock} {
     for (const std::span<const Endpoint> table :
          {lifecycle_endpoints(), listing_endpoints(), measurement_endpoints(), template_endpoints(),
           later_endpoints()}) {
@@ -90,7 +90,7 @@ Task<Reply> ControlPlane::answer(http::Exchange& exchange, const Endpoint& endpo
         if (!known) co_return unauthenticated(services_, exchange.request(), known.error());
         who = *std::move(known);
     }
-    ControlCall call{services_, exchange, values, who};
+    ControlCall call{services_, exchange, values, who, once_};
     std::optional<Error> failure;
     try {
         if (!may(who, endpoint.need))

@@ -24,6 +24,7 @@ private:
     Task<Reply> answer(http::Exchange& exchange, const Endpoint& endpoint, const http::PathValues& values);
 
     Services& services_;
+    CreateOnce once_;
     http::Router router_;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/e2b/create_once.hpp"
 #include "api/e2b/services.hpp"
 #include "core/principal.hpp"
 #include "http/exchange.hpp"
@@ -30,6 +31,7 @@ struct ControlCall {
     http::Exchange& exchange;
     const http::PathValues& values;
     core::Principal who;
+    CreateOnce& once;
 
     [[nodiscard]] http::Query query() const;  // throws Error{invalid_argument}
     // The sandbox that the path names, without the suffix that older clients add ("<id>-<anything>"). Throws

@@ -43,7 +43,8 @@ Task<> pour(http::Exchange& exchange, core::FileSource& source, std::string piec
         if (piece.size() > most) piece.resize(most);
         co_await exchange.write(piece);
         most -= piece.size();
-        if (most > 0) piece = co_await source.next();
+        piece =
+            co_await source.next();  // also behind the last byte: a source that was read to its end is done
     }
     if (most > 0) {
         throw Error{Errc::unavailable, Fault::command, "the file became shorter while it was read"};

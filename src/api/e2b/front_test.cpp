@@ -158,6 +158,17 @@ TEST_F(Front, CreateAnswersWhatConnectingNeeds) {
     EXPECT_EQ(exchange->answer.find(token), std::string::npos);
 }
 
+TEST_F(Front, ACreateThatIsSentAgainMakesNoSecondSandbox) {
+    const http::Fields fields{{"X-API-KEY", kKey}, {"Idempotency-Key", "try-1"}};
+    EXPECT_EQ(send("POST", "/v2/sandboxes", fields, R"({"templateID":"base"})"), 201);
+    const std::string id = word("sandboxID");
+    EXPECT_EQ(send("POST", "/v2/sandboxes", fields, R"({"templateID":"base"})"), 201);
+    EXPECT_EQ(word("sandboxID"), id);
+    EXPECT_EQ(house.keeper.boxes.size(), 1u);
+    EXPECT_EQ(call("DELETE", "/sandboxes/" + id), 204);
+    EXPECT_EQ(send("POST", "/v2/sandboxes", fields, R"({"templateID":"base"})"), 404);
+}
+
 TEST_F(Front, ARefusalNamesItsFaultAndTheEventBehindIt) {
     EXPECT_EQ(call("POST", "/v2/sandboxes", R"({"templateID":"base","volumeMounts":[{}]})"), 400);
     EXPECT_EQ(answer().at("fault"), "client");

@@ -14,12 +14,24 @@ Reply connection(ControlCall& call, int status, const core::SandboxRecord& recor
     return Reply::json(status, connection_view(record, call.services.settings));
 }
 
-Task<Reply> create(ControlCall& call, CreateForm form) {
-    const json::object body = co_await call.object();
-    core::CreateRequest request = or_throw(read_create_request(body, form, call.services.settings));
+Task<std::string> make(ControlCall& call, core::CreateRequest request) {
     const std::shared_ptr<core::Sandbox> sandbox =
         co_await call.services.sandboxes.create(std::move(request), call.who);
-    co_return connection(call, 201, sandbox->record());
+    co_return sandbox->record().id;
+}
+
+Task<Reply> create(ControlCall& call, CreateForm form) {
+    const json::object body = co_await call.object();
+    const core::CreateRequest request = or_throw(read_create_request(body, form, call.services.settings));
+    const std::string key{call.exchange.request().fields.get("Idempotency-Key")};
+    std::string id;
+    if (key.empty()) {
+        id = co_await make(call, request);
+    } else {
+        if (!is_idempotency_key(key)) throw Error{Errc::invalid_argument, "the Idempotency-Key is none"};
+        id = co_await call.once.id_for(call.who.tenant, key, [&] { return make(call, request); });
+    }
+    co_return connection(call, 201, call.services.sandboxes.find(id, call.who.tenant)->record());
 }
 
 Task<Reply> create_v1(ControlCall& call) {
