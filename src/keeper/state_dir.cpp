@@ -15,6 +15,7 @@
 namespace oyat::keeper {
 namespace {
 
+const std::string kFormat = "1";
 constexpr std::size_t kIdLength = 6;
 constexpr int kLockTries = 20;
 constexpr int kLockWaitMs = 100;
@@ -52,16 +53,32 @@ StateDir::StateDir(const std::string& state) : path_{state + "/keeper"} {
         sys(::chmod(path_.c_str(), 0700), "close " + path_);
         lock_.reset(sys(::open(path("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open the lock"));
         take_lock(lock_.get());
+        check_format();
         id_ = read_line(path("id"));
         if (is_state_id(id_)) return;
         id_ = new_sandbox_id().substr(1, kIdLength);
-        const std::string draft = path("id.new");
-        const Fd file{
-            sys(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "write the id")};
-        sys(::write(file.get(), id_.data(), id_.size()), "write the id");
-        sys(::fsync(file.get()), "sync the id");
-        sys(::rename(draft.c_str(), path("id").c_str()), "keep the id");
+        keep_line("id", id_);
     });
+}
+
+// A later release may have written what this one would misread: its sandboxes must not be taken for
+// leftovers.
+void StateDir::check_format() const {
+    const std::string format = read_line(path("format"));
+    if (format.empty()) return keep_line("format", kFormat);
+    if (format != kFormat) {
+        throw Error{Errc::failed_precondition, Fault::oyat_operator,
+                    "it has format " + format + ", and this release of oyat-keeper knows format " + kFormat};
+    }
+}
+
+void StateDir::keep_line(const char* name, const std::string& line) const {
+    const std::string draft = path(name) + ".new";
+    const Fd file{
+        sys(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "open " + draft)};
+    sys(::write(file.get(), line.data(), line.size()), "write " + draft);
+    sys(::fsync(file.get()), "sync " + draft);
+    sys(::rename(draft.c_str(), path(name).c_str()), "keep " + path(name));
 }
 
 std::string boot_id() {

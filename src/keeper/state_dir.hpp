@@ -17,6 +17,9 @@ public:
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
 private:
+    void check_format() const;
+    void keep_line(const char* name, const std::string& line) const;
+
     std::string path_;
     std::string id_;
     Fd lock_;
