@@ -118,7 +118,12 @@ json::object log_entry(const core::Event& event) {
 }
 
 json::object log_line(const core::Event& event) {
-    return {{"timestamp", to_rfc3339(event.time)}, {"line", core::to_json_text(event)}};
+    json::object line = {
+        {"level", word_of(level_of(event))}, {"logger", event.type}, {"message", message_of(event)}};
+    for (const auto& field : event.fields) line.emplace(field.key(), field.value());
+    std::string text;
+    core::append_json(text, line);
+    return {{"timestamp", to_rfc3339(event.time)}, {"line", std::move(text)}};
 }
 
 }  // namespace oyat::e2b

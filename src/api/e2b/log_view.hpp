@@ -33,7 +33,8 @@ using Events = std::vector<std::shared_ptr<const core::Event>>;
 
 // "LogEntry".
 [[nodiscard]] boost::json::object log_entry(const core::Event& event);
-// One line of the older form.
+// One line of the older form: JSON in a string, whose "logger" is the event's type, so that clients can
+// choose by it.
 [[nodiscard]] boost::json::object log_line(const core::Event& event);
 
 }  // namespace oyat::e2b
