@@ -2,7 +2,7 @@
 
 install(TARGETS oyatd oyat-keeper oyat RUNTIME DESTINATION bin)
 install(TARGETS oyat-agent RUNTIME DESTINATION lib/oyat)
-install(PROGRAMS packaging/hold-sandboxes packaging/start-keeper packaging/end-sandboxes packaging/prepare-state
+install(PROGRAMS packaging/hold-sandboxes packaging/start-keeper packaging/end-sandboxes packaging/make-key
         DESTINATION lib/oyat)
 
 # What makes the template base keeps the folders of the source tree below lib/oyat; `oyat up` starts it by the link.

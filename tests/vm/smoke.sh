@@ -25,7 +25,10 @@ sed -i 's/^# processes = 1024$/processes = 48/' /etc/oyat/oyat.toml
 started() { timeout 300 systemctl start oyat; }
 check "systemctl start oyat" started
 check "it is up and answers" oyat status
-[ "$failures" = 0 ] || exit 1
+if ! within 60 oyat status >/dev/null 2>&1; then
+    systemctl --no-pager status oyat oyat-keeper oyat-sandboxes
+    exit 1
+fi
 oyat status
 oyat --json status >/results/status.json
 check "the keeper uses control groups v2" grep -q '"cgroup":"v2"' /results/status.json
