@@ -91,33 +91,37 @@ Boxes::Handed Boxes::create(const wire::CreateBox& order) {
                                          " sandboxes run, the most that this server may"};
     }
     if (!rate_.allow(now())) throw Error{Errc::exhausted, "too many creates within a second"};
-
     factory_.require_room();
 
+    std::vector<wire::Phase> phases;
+    Box* box = order.never_pool ? nullptr : take_warm(order.template_digest);
+    if (box == nullptr) {
+        if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
+        BoxFactory::Made made = factory_.make(order.template_digest, limits);
+        phases = std::move(made.phases);
+        box = &insert(std::move(made.box));
+    }
     pool_.note_use(order.template_digest);
     refill_later(kRefillDelay);
-    if (!order.never_pool) {
-        while (const std::optional<std::string> id = pool_.take(order.template_digest)) {
-            Box& box = boxes_.at(*id);
-            if (jail::has_ended(box.process)) continue;  // its end is about to be noticed
-            box.record.warm = true;
-            factory_.hand_out(box, limits, order.owner_tag);
-            return handed(box);
-        }
-    }
-    if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
-
-    BoxFactory::Made made = factory_.make(order.template_digest, limits);
-    Box& box = insert(std::move(made.box));
     try {
-        factory_.hand_out(box, limits, order.owner_tag);
-        Handed result = handed(box);
-        result.message.phases = std::move(made.phases);
+        factory_.hand_out(*box, limits, order.owner_tag);
+        Handed result = handed(*box);
+        result.message.phases = std::move(phases);
         return result;
     } catch (const Error&) {
-        destroy(box);
+        destroy(*box);
         throw;
     }
+}
+
+Box* Boxes::take_warm(const std::string& template_digest) {
+    while (const std::optional<std::string> id = pool_.take(template_digest)) {
+        Box& box = boxes_.at(*id);
+        if (jail::has_ended(box.process)) continue;  // which is about to be noticed
+        box.record.warm = true;
+        return &box;
+    }
+    return nullptr;
 }
 
 Boxes::Handed Boxes::attach(const std::string& id) {
@@ -239,7 +243,7 @@ void Boxes::on_ended(const std::string& id) {
     Box& box = found->second;
     const bool asked = box.record.stage == Stage::ending;
     const bool owned = box.record.stage == Stage::handed_out;
-    const wire::BoxStats last = factory_.stats(box);
+    const wire::BoxStats last = last_stats(box);
     loop_.forget(box.process.pidfd.get());
     jail::reap(box.process);
     if (!asked) {
@@ -262,6 +266,16 @@ void Boxes::on_ended(const std::string& id) {
     if (!asked && !owned) refill_later(kRefillRetry);
 }
 
+// What can still be told of a box that has ended.
+wire::BoxStats Boxes::last_stats(const Box& box) const {
+    try {
+        return factory_.stats(box);
+    } catch (const Error& error) {
+        log::warn("no last figures of a sandbox", {{"id", box.record.id}, {"why", error.message()}});
+        return {.id = box.record.id};
+    }
+}
+
 void Boxes::dismantle_later(std::string id, Millis delay) {
     const Loop::TimerId timer = loop_.after(delay, [this, id, delay] {
         leftovers_.erase(id);
@@ -269,7 +283,9 @@ void Boxes::dismantle_later(std::string id, Millis delay) {
         try {
             gone = factory_.dismantle(id);
         } catch (const Error& error) {
-            log::error("could not remove all of a sandbox yet", {{"id", id}, {"why", error.message()}});
+            // Not again and again: it is tried five times a second from here on.
+            if (delay < kLongestRetry)
+                log::warn("could not remove all of a sandbox yet", {{"id", id}, {"why", error.message()}});
         }
         if (gone) {
             sweeper_.kick();

@@ -77,6 +77,8 @@ public:
 private:
     Box& handed_out(const std::string& id);
     Box& insert(Box box);
+    Box* take_warm(const std::string& template_digest);  // null when none is ready
+    [[nodiscard]] wire::BoxStats last_stats(const Box& box) const;
     void destroy(Box& box);
     void on_ended(const std::string& id);
     void dismantle_later(std::string id, Millis delay);
