@@ -93,23 +93,30 @@ Boxes::Handed Boxes::create(const wire::CreateBox& order) {
     if (!rate_.allow(now())) throw Error{Errc::exhausted, "too many creates within a second"};
     factory_.require_room();
 
-    std::vector<wire::Phase> phases;
-    Box* box = order.never_pool ? nullptr : take_warm(order.template_digest);
-    if (box == nullptr) {
-        if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
-        BoxFactory::Made made = factory_.make(order.template_digest, limits);
-        phases = std::move(made.phases);
-        box = &insert(std::move(made.box));
+    if (Box* warm = order.never_pool ? nullptr : take_warm(order.template_digest)) {
+        try {
+            return give(*warm, limits, order);
+        } catch (const Error& error) {
+            // A store of images can't change the size of a disk in use: then a new one is made.
+            if (error.code() != Errc::unimplemented) throw;
+        }
     }
+    if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
+    BoxFactory::Made made = factory_.make(order.template_digest, limits);
+    Handed result = give(insert(std::move(made.box)), limits, order);
+    result.message.phases = std::move(made.phases);
+    return result;
+}
+
+// The box becomes the owner's, or goes.
+Boxes::Handed Boxes::give(Box& box, const wire::BoxLimits& limits, const wire::CreateBox& order) {
     pool_.note_use(order.template_digest);
     refill_later(kRefillDelay);
     try {
-        factory_.hand_out(*box, limits, order.owner_tag);
-        Handed result = handed(*box);
-        result.message.phases = std::move(phases);
-        return result;
+        factory_.hand_out(box, limits, order.owner_tag);
+        return handed(box);
     } catch (const Error&) {
-        destroy(*box);
+        destroy(box);
         throw;
     }
 }

@@ -78,6 +78,7 @@ private:
     Box& handed_out(const std::string& id);
     Box& insert(Box box);
     Box* take_warm(const std::string& template_digest);  // null when none is ready
+    Handed give(Box& box, const wire::BoxLimits& limits, const wire::CreateBox& order);
     [[nodiscard]] wire::BoxStats last_stats(const Box& box) const;
     void destroy(Box& box);
     void on_ended(const std::string& id);
