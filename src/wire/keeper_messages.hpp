@@ -184,7 +184,9 @@ struct KeeperRequest {
 enum class EventKind : std::uint8_t { none = 0, died = 1, oom = 2, template_progress = 3, disk_full = 4 };
 
 // died: pid 1 of a sandbox ended though nobody asked; what is left is cleaned up. oom: the kernel killed `process`
-// (its name and pid inside, when they could be seen) in the sandbox.
+// (its name and pid inside, when they could be seen) in the sandbox. template_progress: of an import, `id` is the name
+// it was given, `count` the files and `text` the bytes so far. disk_full: left to stores that are only watched; a limit
+// that the kernel holds shows in the figures.
 struct KeeperEvent {
     static constexpr bool kIsMessage = true;
     EventKind kind = EventKind::none;
