@@ -14,7 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Millis kCountersLimit = 250ms;  // for the keeper to say why a command may have failed
-constexpr Millis kEndKept = 30s;          // for a subscriber to take the end
 constexpr Millis kWallGrace = 1500ms;     // for the agent to end what is out of time
 
 boost::json::value null_or(std::string_view text) {
@@ -142,12 +141,9 @@ Task<> Command::pump(std::shared_ptr<Command> self, std::function<void()> ended)
     co_await self->explain();
     self->conclude();
     ended();
-    // The agent forgets the process when it is let go, so not before somebody has seen the end.
-    try {
-        co_await with_timeout(kEndKept, "a subscriber takes the end", self->outputs_->settled());
-    } catch (const Error& e) {
-        if (e.code() == Errc::canceled) throw;
-    }
+    // The agent forgets the process when it is let go, so not before somebody has seen the end or all have
+    // had time to.
+    co_await self->outputs_->settled();
     self->agent_.reset();
 }
 

@@ -55,6 +55,10 @@ public:
     // of it.
     void lost(const std::string& why);
     void interrupt(const Error& error) { outputs_->interrupt(error); }
+    // Its end has been kept for subscribers long enough.
+    void forget() {
+        interrupt(Error{Errc::not_found, "process with pid " + std::to_string(pid_) + " not found"});
+    }
     // Lets go of the agent's end without a word: for a restart of oyatd.
     void disconnect();
 

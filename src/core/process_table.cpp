@@ -119,20 +119,13 @@ Task<> ProcessTable::carry_out(ProcessTable& table, Ticket ticket, RunRequest re
 
 std::optional<Error> ProcessTable::refusal(const RunRequest& request, const Principal& who) {
     if (std::optional<Error> wrong = malformed(request)) return wrong;
-    std::size_t running = 0;
-    std::size_t terminals = 0;
-    for (const auto& [pid, command] : commands_) {
-        if (command->end()) continue;
-        ++running;
-        if (command->request().pty) ++terminals;
-    }
     const auto full = [](std::uint32_t limit, std::string_view what) {
         return Error{
             Errc::exhausted, Fault::limit,
             "limit of " + std::to_string(limit) + " " + std::string{what} + " in one sandbox reached"};
     };
-    if (running >= config_.max_commands) return full(config_.max_commands, "commands at once");
-    if (request.pty && terminals >= config_.max_ptys) return full(config_.max_ptys, "terminals at once");
+    if (running_ >= config_.max_commands) return full(config_.max_commands, "commands at once");
+    if (request.pty && terminals_ >= config_.max_ptys) return full(config_.max_ptys, "terminals at once");
     try {
         admission_.start_command(who.tenant.empty() ? around_.record.tenant : who.tenant);
     } catch (const Error& e) {
@@ -169,7 +162,7 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
 
     auto command = std::make_shared<Command>(around_, std::move(request), id, false);
     command->connect(std::move(agent));
-    commands_[command->pid()] = command;
+    add(command);
     command->guard_wall(executor_, [this, weak = std::weak_ptr{command}] {
         if (const auto late = weak.lock()) tasks_.spawn(Command::out_of_time(late));
     });
@@ -201,25 +194,37 @@ Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& reques
 }
 
 void ProcessTable::run(const std::shared_ptr<Command>& command) {
-    tasks_.spawn(Command::pump(command, [this, pid = command->pid()] { retire(pid); }));
+    tasks_.spawn(Command::pump(command, [this, command] { retire(command); }));
 }
 
-void ProcessTable::retire(std::uint32_t pid) {
-    const auto found = commands_.find(pid);
-    if (found == commands_.end()) return;
-    retired_.push_back({.when = around_.clock.mono(), .command = found->second});
-    tidy();
+void ProcessTable::add(const std::shared_ptr<Command>& command) {
+    commands_[command->pid()] = command;
+    ++running_;
+    if (command->request().pty) ++terminals_;
 }
 
-void ProcessTable::tidy() {
+void ProcessTable::retire(const std::shared_ptr<Command>& command) {
+    --running_;
+    if (command->request().pty) --terminals_;
+    retired_.push_back({.when = around_.clock.mono(), .command = command});
+    forget_old();
+}
+
+void ProcessTable::forget_old() {
     const MonoTime now = around_.clock.mono();
     while (!retired_.empty() &&
            (now - retired_.front().when >= kRetiredKept || retired_.size() > kMaxRetired)) {
         const auto found = commands_.find(retired_.front().command->pid());
         // The pid may be another process's by now.
         if (found != commands_.end() && found->second == retired_.front().command) commands_.erase(found);
+        retired_.front().command->forget();
         retired_.pop_front();
     }
+}
+
+void ProcessTable::tidy() {
+    forget_old();
+    const MonoTime now = around_.clock.mono();
     for (const auto& [pid, command] : commands_) {
         if (!command->joined() && now - command->since() > kFirstLook) command->stop_holding();
     }
@@ -255,11 +260,13 @@ Task<> ProcessTable::join(std::shared_ptr<AgentChannel> agent) {
         if (!info.held && pids.insert(info.pid).second) co_await join_one(agent, info);
         if (closed_) co_return;
     }
+    std::vector<std::shared_ptr<Command>> lost;
     for (const auto& [pid, command] : commands_) {
         if (command->end() || pids.contains(pid)) continue;
         command->lost("it had ended while the sandbox's agent was away");
-        retired_.push_back({.when = around_.clock.mono(), .command = command});
+        lost.push_back(command);
     }
+    for (const auto& command : lost) retire(command);
 }
 
 Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessInfo info) {
@@ -291,7 +298,7 @@ Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessI
     if (info.pty) request.pty = TermSize{};
     command = std::make_shared<Command>(around_, std::move(request), std::string{}, true);
     command->connect(std::move(process));
-    commands_[command->pid()] = command;
+    add(command);
     run(command);
 }
 

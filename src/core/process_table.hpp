@@ -39,7 +39,7 @@ public:
     Task<> end(std::string why);
     // Lets go of everything for a restart of oyatd.
     Task<> close();
-    // Now and then: forgets what ended 30 s ago.
+    // Now and then: forgets what ended 30 s ago, and the output that no first subscriber came for.
     void tidy();
 
 private:
@@ -50,7 +50,9 @@ private:
     [[nodiscard]] std::optional<Error> refusal(const RunRequest& request, const Principal& who);
     Task<std::unique_ptr<AgentProcess>> spawn(const RunRequest& request);
     void run(const std::shared_ptr<Command>& command);
-    void retire(std::uint32_t pid);
+    void add(const std::shared_ptr<Command>& command);
+    void retire(const std::shared_ptr<Command>& command);
+    void forget_old();
     Task<> join_one(std::shared_ptr<AgentChannel> agent, AgentProcessInfo info);
 
     struct Retired {
@@ -63,6 +65,8 @@ private:
     Admission& admission_;
     Executor executor_;
     bool closed_ = false;
+    std::size_t running_ = 0;
+    std::size_t terminals_ = 0;  // of the running
     std::map<std::uint32_t, std::shared_ptr<Command>>
         commands_;  // by pid; alive ones and the retired of each pid
     std::deque<Retired> retired_;
