@@ -5,6 +5,9 @@
 namespace oyat::e2b {
 namespace {
 
+// A reply is one message: what a sandbox can put into one directory tree must not become our memory.
+constexpr std::size_t kMaxListing = 64 * 1024 * 1024;
+
 // A path of a request. The rules for "", "~" and relative ones are the agent's; only what no path can hold
 // ends here.
 std::string path_of(const rpc::Message& message, std::string_view name = "path") {
@@ -35,6 +38,10 @@ Task<std::string> list_dir(RpcCall& rpc, const rpc::Message& message) {
         for (const core::FileEntry& entry : entries) {
             if (json.back() != '[') json += ',';
             append_entry(json, entry);
+        }
+        if (json.size() > kMaxListing) {
+            throw Error{Errc::exhausted,
+                        "the listing is longer than 64 MiB: list a smaller part, or less deep"};
         }
     }
     json += "]}";

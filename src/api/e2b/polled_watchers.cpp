@@ -5,17 +5,43 @@
 #include "io/race.hpp"
 
 namespace oyat::e2b {
+namespace {
+
+std::size_t size_of(const core::FileChange& change) {
+    std::size_t size = sizeof change + change.name.size();
+    if (!change.entry) return size;
+    size += change.entry->path.size() + change.entry->link_target.size();
+    for (const auto& [key, value] : change.entry->metadata) size += key.size() + value.size();
+    return size;
+}
+
+Task<> fill(core::FileWatch& watch, auto keep) {
+    while (true) keep(co_await watch.next());
+}
+
+}  // namespace
 
 // Shared by the table and the task that fills it: either may be the last to leave.
 struct PolledWatchers::Watcher {
     std::unique_ptr<core::FileWatch> watch;
     std::deque<core::FileChange> changes;
+    std::size_t bytes = 0;  // about as much as they hold
     bool lost_some = false;
     Gate removed;
 
+    std::vector<core::FileChange> drain() {
+        std::vector<core::FileChange> drained{std::make_move_iterator(changes.begin()),
+                                              std::make_move_iterator(changes.end())};
+        changes.clear();
+        bytes = 0;
+        return drained;
+    }
+
     void keep(std::vector<core::FileChange> more) {
         for (core::FileChange& change : more) {
-            if (change.kind == core::ChangeKind::overflow || changes.size() >= kMostChanges) {
+            bytes += size_of(change);
+            if (change.kind == core::ChangeKind::overflow || changes.size() >= kMostChanges ||
+                bytes > kMostBytes) {
                 lost_some = true;
             } else {
                 changes.push_back(std::move(change));
@@ -23,14 +49,6 @@ struct PolledWatchers::Watcher {
         }
     }
 };
-
-namespace {
-
-Task<> fill(core::FileWatch& watch, auto keep) {
-    while (true) keep(co_await watch.next());
-}
-
-}  // namespace
 
 PolledWatchers::PolledWatchers() = default;
 PolledWatchers::~PolledWatchers() = default;
@@ -77,12 +95,10 @@ PolledWatchers::Watcher& PolledWatchers::find(const std::string& sandbox, const 
 
 std::vector<core::FileChange> PolledWatchers::take(const std::string& sandbox, const std::string& id) {
     Watcher& watcher = find(sandbox, id);
+    std::vector<core::FileChange> changes = watcher.drain();
     if (std::exchange(watcher.lost_some, false)) {
         throw Error{Errc::exhausted, "too many changes since the last call: some were not kept"};
     }
-    std::vector<core::FileChange> changes{std::make_move_iterator(watcher.changes.begin()),
-                                          std::make_move_iterator(watcher.changes.end())};
-    watcher.changes.clear();
     return changes;
 }
 

@@ -19,6 +19,7 @@ class PolledWatchers {
 public:
     static constexpr std::size_t kMostOfASandbox = 128;
     static constexpr std::size_t kMostChanges = 16'384;
+    static constexpr std::size_t kMostBytes = 4 * 1024 * 1024;  // of one watcher's changes
 
     PolledWatchers();
     ~PolledWatchers();
