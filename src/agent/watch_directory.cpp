@@ -27,6 +27,8 @@ constexpr std::uint32_t kMask = IN_CREATE | IN_MODIFY | IN_ATTRIB | IN_DELETE | 
 constexpr std::size_t kMaxDirectories = 65'536;
 // Changes that wait for the host. Beyond, they stay in the kernel, and what that can't hold is an overflow.
 constexpr std::size_t kMaxChanges = 65'536;
+// Whoever makes changes as fast as they are read must not keep everybody else waiting.
+constexpr int kReadsPerTurn = 8;
 constexpr std::size_t kEventChanges = 256;
 constexpr std::size_t kEventBytes = 48 * 1024;
 
@@ -145,7 +147,7 @@ private:
         {
             const ActingAs acting{user_};
             users_.refresh();
-            while (changes_.size() < kMaxChanges) {
+            for (int reads = 0; reads < kReadsPerTurn && changes_.size() < kMaxChanges; ++reads) {
                 const ssize_t got = ::read(inotify_.get(), loop_.scratch(), Loop::kScratch);
                 if (got <= 0) {
                     settle();
