@@ -42,7 +42,7 @@ public:
         struct stat status{};
         if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
         std::string text;
-        std::array<char, 16 * 1024> part;
+        std::array<char, std::size_t{16} << 10> part;
         for (ssize_t n = 0; (n = ::read(file.get(), part.data(), part.size())) > 0;) {
             text.append(part.data(), static_cast<std::size_t>(n));
             if (text.size() > kLargestFile) return {};

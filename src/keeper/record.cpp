@@ -11,7 +11,7 @@
 namespace oyat::keeper {
 namespace {
 
-constexpr std::size_t kMaxRecord = 16 * 1024;
+constexpr std::size_t kMaxRecord = std::size_t{16} << 10;
 
 // ".new" cannot be the name of a box, so the half of a record that a killed keeper left is told apart.
 std::string draft_name(std::string_view id) {

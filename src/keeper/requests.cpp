@@ -19,12 +19,12 @@ wire::KeeperReply failure(const Error& error) {
     return reply;
 }
 
-const std::string& checked_id(const std::string& id) {
+std::string checked_id(const std::string& id) {
     if (!is_sandbox_id(id)) throw Error{Errc::invalid_argument, "not a sandbox id"};
     return id;
 }
 
-const std::string& checked_digest(const std::string& digest) {
+std::string checked_digest(const std::string& digest) {
     if (!layers::is_digest(digest)) throw Error{Errc::invalid_argument, "not a template digest"};
     return digest;
 }
