@@ -12,6 +12,7 @@
 #include "api/e2b/refusal_record.hpp"
 #include "api/e2b/rpc_services.hpp"
 #include "api/e2b/sandbox_answer.hpp"
+#include "api/e2b/unknown_user.hpp"
 #include "base/log.hpp"
 #include "io/cancel.hpp"
 
@@ -120,6 +121,8 @@ Task<> AgentDoor::dispatch(AgentCall& call, std::string path) {
         call.exchange.abort();
     } else if (gone && failure->code() == Errc::unavailable) {
         co_await answer_no_sandbox(call.exchange, call.sandbox->record().id);
+    } else if (co_await is_unknown_user(call, *failure)) {
+        co_await answer_agent_error(call.exchange, 401, failure->message());
     } else {
         failure = record_refusal(services_, call.who, path, agent_status(*failure), *std::move(failure),
                                  call.sandbox->record().id);

@@ -4,6 +4,7 @@
 #include "api/e2b/error_answer.hpp"
 #include "api/e2b/rpc_method.hpp"
 #include "api/e2b/sandbox_answer.hpp"
+#include "api/e2b/unknown_user.hpp"
 #include "rpc/code.hpp"
 
 namespace oyat::e2b {
@@ -30,18 +31,6 @@ const RpcMethod* find_method(std::string_view path) {
     return nullptr;
 }
 
-// Whether the sandbox has no such user: what the protocol calls "unauthenticated" is to the sandbox a call
-// that can't be carried out. Asked only after a failure, so that it costs the others nothing.
-Task<bool> is_unknown_user(RpcCall& rpc) {
-    if (rpc.call.user.empty()) co_return false;
-    try {
-        (void)co_await rpc.files().resolve_user(rpc.call.user);
-        co_return false;
-    } catch (const Error& error) {
-        co_return error.code() == Errc::not_found || error.code() == Errc::failed_precondition;
-    }
-}
-
 // Runs one method, and tells a failure over its user apart from others.
 template <class Method>
 auto with_user(RpcCall& rpc, Method method) -> decltype(method()) {
@@ -54,7 +43,8 @@ auto with_user(RpcCall& rpc, Method method) -> decltype(method()) {
         if (error.code() != Errc::failed_precondition) throw;
         failure = error;
     }
-    if (co_await is_unknown_user(rpc)) throw rpc::CodedError{rpc::Code::unauthenticated, *std::move(failure)};
+    if (co_await is_unknown_user(rpc.call, *failure))
+        throw rpc::CodedError{rpc::Code::unauthenticated, *std::move(failure)};
     throw *std::move(failure);
 }
 
