@@ -60,6 +60,7 @@ Error to_error(const wire::Status& status) {
     switch (code) {
         case Errc::denied: return Error{code, Fault::client, std::move(message)};
         case Errc::internal:
+        case Errc::deadline:
         case Errc::unavailable: return Error{code, Fault::agent, std::move(message)};
         // Only our own tasks are canceled; a stream that the agent gave up is one that is not there.
         case Errc::canceled: return Error{Errc::unavailable, Fault::agent, std::move(message)};

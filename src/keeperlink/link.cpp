@@ -19,6 +19,14 @@ constexpr int kSilentTicks = 2;                     // 10 s without an answer
 constexpr std::size_t kShortQueue = 1u << 20;       // writers wait while more is queued
 constexpr std::size_t kGoodPiece = wire::kMaxData;  // small DATA frames are joined up to this
 
+constexpr int kPatience = 12;       // ticks, a minute, for a call or for the first word of a longer stream
+constexpr int kLongPatience = 120;  // for calls that may move or remove whole trees
+
+int patience_for(StreamKind kind, const wire::Request& request) {
+    if (kind == StreamKind::write_file) return 0;  // it answers when we have finished
+    return request.remove || request.move || request.compose ? kLongPatience : kPatience;
+}
+
 std::string eight_bytes(std::uint64_t number) {
     std::string out(8, '\0');
     for (char& byte : out) {
@@ -90,7 +98,7 @@ std::shared_ptr<StreamState> Link::open(StreamKind kind, const wire::Request& re
                     "request of " + std::to_string(payload.size()) + " bytes; the limit is " +
                         std::to_string(wire::kMaxControl)};
     }
-    const auto stream = std::make_shared<StreamState>(++last_id_, kind);
+    const auto stream = std::make_shared<StreamState>(++last_id_, kind, patience_for(kind, request));
     streams_.emplace(stream->id, stream);
     wire::append_frame(out_, FrameKind::request, stream->id, ChannelId::none, payload);
     if (!flush()) writing_.notify_one();
@@ -229,6 +237,7 @@ Result<void> Link::handle_stream(wire::Frame&& frame) {
 
 void Link::deliver(StreamState& stream, Piece piece) {
     if (stream.abandoned) return;
+    if (stream.kind != StreamKind::call) stream.patience = 0;
     // Joined, so that a flood of one-byte frames costs no more memory than its bytes (threats D-24).
     if (!piece.is_event && !stream.pieces.empty()) {
         Piece& last = stream.pieces.back();
@@ -272,11 +281,24 @@ void Link::tick() {
     if (over_) return;
     pulse_.arm(kPulse);
     if (frozen_ || !greeted_) return;
+    lose_patience();
     if (unanswered_ticks_ < 0) {
         unanswered_ticks_ = 0;
         send_soon(FrameKind::ping, 0, ChannelId::none, eight_bytes(++ping_number_));
     } else if (++unanswered_ticks_ >= kSilentTicks) {
         lose("no sign of life for 10 s");
+    }
+}
+
+// An agent that answers pings but not what it was asked must not hold a client for ever.
+void Link::lose_patience() {
+    for (auto& [id, stream] : streams_) {
+        if (stream->abandoned || stream->patience == 0 || --stream->patience > 0) continue;
+        abandon(*stream);
+        stream->end = wire::Status{.code = static_cast<std::uint32_t>(Errc::deadline) + 1,
+                                   .message = "the sandbox's agent did not answer in time"};
+        stream->arrived.notify_all();
+        stream->credited.notify_all();
     }
 }
 

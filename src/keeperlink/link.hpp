@@ -28,10 +28,13 @@ struct Piece {
 // The link's own notes on one open stream; shared by the link, until the agent's END, and by whoever opened
 // it.
 struct StreamState {
-    StreamState(std::uint32_t number, StreamKind kind) : id{number}, rules{kind} {}
+    StreamState(std::uint32_t number, StreamKind what, int ticks)
+        : id{number}, kind{what}, rules{what}, patience{ticks} {}
 
     const std::uint32_t id;
+    const StreamKind kind;
     StreamRules rules;
+    int patience;  // ticks of the pulse until an answer must have come; 0: no limit (any more)
     std::deque<Piece> pieces;
     std::optional<wire::Status> end;
     bool abandoned = false;  // nobody reads it any more
@@ -67,6 +70,9 @@ public:
     void give_credit(StreamState& stream, std::size_t bytes);
     void abandon(StreamState& stream);
 
+    // Asks for a sign of life and counts how long answers are due; a timer calls it every 5 s.
+    void tick();
+
     // Bytes as they came from the agent.
     void take(std::string_view bytes);
 
@@ -87,7 +93,7 @@ private:
     Result<void> handle_stream(wire::Frame&& frame);
     void deliver(StreamState& stream, Piece piece);
     bool flush();
-    void tick();
+    void lose_patience();
     void shut(std::string reason);
 
     Executor executor_;
