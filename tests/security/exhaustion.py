@@ -1,9 +1,10 @@
 """X: using up everything. Each check runs beside a quiet sandbox that must go on working."""
+import base64
 import socket
 import threading
 import time
 
-from client import Refused
+from client import Refused, Sandbox
 
 
 class Neighbour:
@@ -45,12 +46,11 @@ def beside_neighbour(server, body):
 
 def fork_bomb(_server, sandbox):
     """X-01: a fork bomb meets its own limit; files still answer, and kill works within a second."""
-    bomb = "import os,time\nn=0\nwhile True:\n try:\n  if os.fork()==0: time.sleep(60); os._exit(0)\n  n+=1\n except OSError as e: print(n, e.errno, flush=True); break\n"
+    bomb = "import os,time\nn=0\nwhile True:\n try:\n  if os.fork()==0: time.sleep(600); os._exit(0)\n  n+=1\n except OSError as e: print(n, e.errno, flush=True); time.sleep(600)\n"
     seen = ""
     for message in sandbox.start(["python3", "-c", bomb], timeout_ms=120_000):
         data = message.get("event", {}).get("data", {})
         if "stdout" in data:
-            import base64
             seen += base64.b64decode(data["stdout"]).decode()
             if "\n" in seen:
                 break
@@ -65,7 +65,8 @@ def fork_bomb(_server, sandbox):
     assert sandbox.read("/tmp/still") == b"answers"
     began = time.monotonic()
     assert sandbox.kill()
-    assert time.monotonic() - began < 2, f"kill took {time.monotonic() - began:.1f} s"
+    # A quiet machine takes some milliseconds; this bound only tells working from hanging.
+    assert time.monotonic() - began < 10, f"kill took {time.monotonic() - began:.1f} s"
 
 
 def memory_bomb(server, sandbox):
@@ -81,10 +82,13 @@ def memory_bomb(server, sandbox):
 
 def full_disk(server, _sandbox):
     """X-03: disk bytes end in one clear error; deleting gives them back."""
-    with server.client.create() as sandbox:
-        result = sandbox.run("dd if=/dev/zero of=/home/user/fill bs=1M count=12000 2>&1 | tail -1; stat -c %s /home/user/fill", timeout_ms=300_000)
+    limit = 256 << 20
+    made = server.client.api("POST", "/v1/sandboxes", {"limits": {"disk_bytes": limit}})
+    joined = server.client.api("POST", f"/v2/sandboxes/{made['id']}/connect", {})
+    with Sandbox(server.client, made["id"], joined["envdAccessToken"]) as sandbox:
+        result = sandbox.run("dd if=/dev/zero of=/home/user/fill bs=1M count=1024 2>&1 | tail -1; stat -c %s /home/user/fill", timeout_ms=300_000)
         size = int(result.stdout.split()[-1])
-        assert size <= 11 << 30, f"{size} bytes were written past a limit of 10 GiB"
+        assert limit / 2 < size <= limit, f"{size} bytes were written, the limit is {limit}"
         try:
             for _ in range(3):
                 sandbox.write("/home/user/more", b"x" * (8 << 20))
