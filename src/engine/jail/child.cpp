@@ -139,6 +139,12 @@ void enter_groups_and_namespaces(const ChildPlan& plan) noexcept {
         // Before the change of ids, which would make our own /proc files somebody else's.
         check(::unshare(CLONE_NEWTIME), Step::uptime);
         write_text("/proc/self/timens_offsets", plan.uptime, Step::uptime);
+        // Only children are in it so far. Kernels before 6.3 do not let the exec follow, and then refuse a
+        // child that shares our memory, as the agent's children do until their exec.
+        const int own = ::open("/proc/self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+        check(own, Step::uptime);
+        check(::setns(own, CLONE_NEWTIME), Step::uptime);
+        ::close(own);
     }
     // By number: the C library's forms would look for other threads first.
     check(::syscall(SYS_setgroups, 0, nullptr), Step::identity);
