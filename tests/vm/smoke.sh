@@ -42,6 +42,7 @@ id=$(oyat create --timeout 2h --memory 64MiB --disk 32MiB 2>/results/create-erro
 cat /results/create-error
 check "a sandbox is created" test -n "$id"
 check "a command's output comes back" says 42 oyat exec "$id" -- sh -c 'echo $((6 * 7))'
+[ "$failures" = 0 ] || exit 1
 check "and its exit code" ends_with 7 oyat exec "$id" -- sh -c 'exit 7'
 check "commands run as the template's user" says uid=1000 oyat exec "$id" -- id
 check "root inside is not root outside" says 'uid=0(root)' oyat exec --user root "$id" -- id
@@ -62,12 +63,13 @@ check "the sandbox answers after that, too" within 120 says alive oyat exec "$id
 oyat exec --user root "$id" -- killall -9 sleep
 check "the disk ends at its limit" fails oyat exec "$id" -- dd if=/dev/zero of=/tmp/big bs=1M count=64
 check "space comes back" oyat exec "$id" -- rm -f /tmp/big
-check "a command ends at its wall time" fails oyat exec --wall 3s "$id" -- sleep 600
+check "a command ends at its wall time" ends_with 124 oyat exec --wall 3s "$id" -- sleep 600
 
 # --- network
-check "the metadata address is refused" fails timeout 120 oyat exec "$id" -- wget -T 60 -O - http://169.254.169.254/
-check "the host's loopback is not the sandbox's" fails timeout 120 oyat exec "$id" -- wget -T 60 -O - http://127.0.0.1:3000/v1/info
-check "there is no interface but lo" says 1 oyat exec "$id" -- sh -c 'ls /sys/class/net 2>/dev/null | grep -vc lo; ip link | grep -c "^[0-9]"'
+asks() { timeout 200 oyat exec "$id" -- sh -c "printf 'GET / HTTP/1.0\r\n\r\n' | nc -w 60 $1 $2 | grep HTTP"; }
+check "nothing comes from the metadata address" ends_with 1 asks 169.254.169.254 80
+check "the host's loopback is not the sandbox's" ends_with 1 asks 127.0.0.1 3000
+check "there is no interface but lo" oyat exec "$id" -- sh -c '[ "$(ip link | grep -c "^[0-9]")" = 1 ]'
 
 # --- death of the daemons, with a command that runs on
 oyat exec "$id" -- sh -c 'i=0; while :; do i=$((i + 1)); echo $i >/tmp/count; sleep 1; done' >/dev/null 2>&1 &
@@ -102,8 +104,8 @@ check "and the sandbox's command goes on" within 120 goes_on
 # --- the record
 check "the record's chains are whole" oyat audit verify
 oyat audit show "$id" >/results/audit.txt
-check "the record knows the command that was killed for its memory" grep -qi 'oom\|memory' /results/audit.txt
-check "and the refused connection" grep -q 169.254.169.254 /results/audit.txt
+check "it knows the command that was killed for its memory" grep -q 'limit.hit.*limit=memory' /results/audit.txt
+check "and the refused connection" grep 'refused.*169\.254\.169\.254\|169\.254\.169\.254.*refused' /results/audit.txt
 
 # --- the end
 check "a sandbox is ended" oyat kill "$id"
