@@ -100,6 +100,12 @@ public:
     // Output, then one ExitReport (more output may follow it), then nothing. Throws Error{unavailable} when
     // the channel broke; the process may still be alive and can be attached again.
     virtual Task<std::optional<std::variant<Output, ExitReport>>> next() = 0;
+    // Bytes of output that next() gave and has not acknowledged: whoever attaches anew gets them once more.
+    struct Unacknowledged {
+        std::uint64_t out = 0;  // of standard output or the terminal
+        std::uint64_t err = 0;
+    };
+    [[nodiscard]] virtual Unacknowledged unacknowledged() const { return {}; }
     virtual Task<> write_input(std::string bytes) = 0;  // waits while the program does not read
     virtual Task<> close_input() = 0;
 };

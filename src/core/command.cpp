@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/defer.hpp"
@@ -90,6 +91,7 @@ void Command::connect(std::unique_ptr<AgentProcess> agent) {
     pid_ = agent->pid();
     started_ = agent->started();
     dropped_ += agent->dropped_before();
+    if (agent_) repeated_ = agent_->unacknowledged();
     agent_ = std::move(agent);
 }
 
@@ -112,28 +114,40 @@ Task<> Command::out_of_time(std::shared_ptr<Command> self) {
     co_await agent->signal(self->pid_, SIGKILL, true);
 }
 
-Task<> Command::move_output(std::shared_ptr<Command> self) {
-    const std::shared_ptr<AgentProcess> agent = self->agent_;
+Task<bool> Command::move_output(std::shared_ptr<Command> self, std::shared_ptr<AgentProcess> agent) {
     while (auto event = co_await agent->next()) {
+        if (self->agent_ != agent) co_return false;
         if (auto* report = std::get_if<ExitReport>(&*event)) {
             self->report_ = *report;
             continue;
         }
-        auto& output = std::get<Output>(*event);
-        (output.channel == OutputChannel::err ? self->recording_->err : self->recording_->out)
-            .add(output.bytes);
-        self->outputs_->publish(std::move(output));
+        self->take(std::move(std::get<Output>(*event)));
         co_await self->outputs_->settled();
+        if (self->agent_ != agent) co_return false;
     }
+    co_return true;
+}
+
+void Command::take(Output output) {
+    const bool is_err = output.channel == OutputChannel::err;
+    std::uint64_t& repeated = is_err ? repeated_.err : repeated_.out;
+    if (const auto known = std::min<std::uint64_t>(repeated, output.bytes.size()); known > 0) {
+        repeated -= known;
+        output.bytes.erase(0, known);
+    }
+    if (output.bytes.empty()) return;
+    (is_err ? recording_->err : recording_->out).add(output.bytes);
+    outputs_->publish(std::move(output));
 }
 
 Task<> Command::pump(std::shared_ptr<Command> self, std::function<void()> ended) {
+    const std::shared_ptr<AgentProcess> agent = self->agent_;
     try {
-        co_await move_output(self);
+        if (!co_await move_output(self, agent)) co_return;
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
-        self->agent_.reset();
-        if (e.code() == Errc::unavailable) co_return;  // the table joins it again, or ends it
+        // The table joins it again, or ends it.
+        if (e.code() == Errc::unavailable || self->agent_ != agent) co_return;
         self->lost(e.message());
         ended();
         co_return;

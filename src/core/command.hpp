@@ -71,7 +71,10 @@ public:
     void guard_wall(Executor executor, std::function<void()> late);
 
 private:
-    static Task<> move_output(std::shared_ptr<Command> self);
+    // True at the end of the process, false when it was connected anew meanwhile and another pump has taken
+    // over.
+    static Task<bool> move_output(std::shared_ptr<Command> self, std::shared_ptr<AgentProcess> agent);
+    void take(Output output);
     Task<> explain();
     Event exited_event(Witness by);
     void conclude();
@@ -97,6 +100,7 @@ private:
     std::optional<Recording> recording_;  // until the end
     std::uint64_t stdin_bytes_ = 0;
     std::uint64_t dropped_ = 0;
+    AgentProcess::Unacknowledged repeated_;  // what the agent is about to give once more
     bool input_open_ = true;
     bool writing_ = false;
     Condition written_;

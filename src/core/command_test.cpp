@@ -331,7 +331,10 @@ Task<> rejoined(House& house) {
     program.exit(0);
     std::string text;
     const ProcessEnd end = co_await read_all(*subscription, text);
-    EXPECT_EQ(text, "before after");  // "before" was not acknowledged, so the agent gives it again
+    EXPECT_EQ(
+        text,
+        "after");  // the agent gave "before" once more, as it was not acknowledged; nobody is told twice
+    EXPECT_EQ(text_of(*house.log.last("command.exited"), "stdout"), "before after");
     EXPECT_EQ(end.exit_code, 0);
     EXPECT_TRUE(other->end());
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
@@ -339,6 +342,26 @@ Task<> rejoined(House& house) {
 }
 TEST(Agent, ThatIsLostIsJoinedAgainAndItsProcessesGoOn) {
     in_house(rejoined);
+}
+
+Task<> rejoined_slowly(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    const auto process = co_await house.start(*sandbox);
+    auto slow = process->subscribe();
+    FakeProgram& program = inside.latest();
+    for (const char* word : {"one ", "two ", "three "}) program.say(word);
+    co_await House::turns();  // the pump waits for the subscriber
+    inside.lose("the connection broke");
+    co_await House::turns();
+    program.exit(0);
+    std::string text;
+    const ProcessEnd end = co_await read_all(*slow, text);
+    EXPECT_EQ(text, "one two three ");
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_EQ(house.log.count("command.exited"), 1u);
+}
+TEST(Agent, ThatIsLostWhileASubscriberIsSlowGivesItsOutputOnce) {
+    in_house(rejoined_slowly);
 }
 
 Task<> liar(House& house) {

@@ -14,7 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kKeptEvents = 10'000;
-constexpr std::size_t kKeptBytes = 16u << 20;
+constexpr std::size_t kKeptBytes = 8u << 20;
 constexpr std::size_t kKeptText = 16u << 10;  // of one string: output of commands is in the record, not here
 constexpr std::size_t kFollowerQueue = 2'000;
 

@@ -98,7 +98,6 @@ struct FakeProgram {
     std::uint32_t pid = 0;
     SpawnOrder order;
     std::deque<std::variant<Output, ExitReport>> says;  // not acknowledged yet
-    std::size_t given = 0;                              // of them, to the present channel
     bool over = false;                                  // nothing comes after what is in `says`
     std::string input;
     bool input_closed = false;
@@ -143,9 +142,7 @@ class FakeProcess final : public AgentProcess {
 public:
     FakeProcess(std::shared_ptr<FakeInside> inside, std::shared_ptr<FakeProgram> program,
                 std::shared_ptr<bool> lost)
-        : inside_{std::move(inside)}, program_{std::move(program)}, lost_{std::move(lost)} {
-        program_->given = 0;
-    }
+        : inside_{std::move(inside)}, program_{std::move(program)}, lost_{std::move(lost)} {}
     ~FakeProcess() override {
         if (ended_) inside_->programs.erase(program_->pid);
     }
@@ -153,9 +150,9 @@ public:
     [[nodiscard]] WallTime started() const override { return from_unix_millis(program_->pid); }
     [[nodiscard]] std::uint64_t dropped_before() const override { return 0; }
     Task<std::optional<std::variant<Output, ExitReport>>> next() override {
-        for (; program_->given > 0; --program_->given) program_->says.pop_front();
         while (true) {
             if (*lost_) throw Error{Errc::unavailable, Fault::agent, "lost"};
+            for (; given_ > 0; --given_) program_->says.pop_front();
             if (!program_->says.empty()) break;
             if (program_->over) {
                 ended_ = true;
@@ -163,8 +160,16 @@ public:
             }
             co_await program_->said.wait();
         }
-        program_->given = 1;
+        given_ = 1;
         co_return program_->says.front();
+    }
+    [[nodiscard]] Unacknowledged unacknowledged() const override {
+        Unacknowledged bytes;
+        for (std::size_t i = 0; i < given_; ++i) {
+            if (const auto* output = std::get_if<Output>(&program_->says[i]))
+                bytes.out += output->bytes.size();
+        }
+        return bytes;
     }
     Task<> write_input(std::string bytes) override {
         program_->input += bytes;
@@ -179,6 +184,7 @@ private:
     std::shared_ptr<FakeInside> inside_;
     std::shared_ptr<FakeProgram> program_;
     std::shared_ptr<bool> lost_;
+    std::size_t given_ = 0;
     bool ended_ = false;
 };
 

@@ -50,25 +50,23 @@ void LimitWatch::observe(const BoxUsage& usage) {
     }
     if (usage.processes_denied > processes_denied_) {
         processes_denied_ = usage.processes_denied;
-        hit("processes", {}, 0);
+        hit("processes", Witness::host);
     }
     const bool was_full = disk_full_;
     disk_full_ = (usage.disk_limit != 0 && usage.disk_used + kAlmost > usage.disk_limit) ||
                  (usage.inodes_limit != 0 && usage.inodes_used >= usage.inodes_limit);
-    if (disk_full_ && !was_full) hit("disk", {}, 0);
+    if (disk_full_ && !was_full) hit("disk", Witness::host);
 }
 
-void LimitWatch::hit(std::string_view limit, std::string_view process, std::uint32_t pid) {
+void LimitWatch::hit(std::string_view limit, Witness by) {
     MonoTime& last = limit == "disk" ? reported_.disk : reported_.processes;
     const MonoTime now = clock_.mono();
     if (last != MonoTime{} && now - last < kQuiet) return;
     last = now;
-    Event event = sandbox_event(record_, "limit.hit", Witness::host);
+    Event event = sandbox_event(record_, "limit.hit", by);
     event.fault = Fault::limit;
     event.fields["limit"] = limit;
     event.fields["value"] = limit == "disk" ? record_.limits.disk_bytes : record_.limits.processes;
-    if (!process.empty()) event.fields["process"] = json_text(process);
-    if (pid != 0) event.fields["pid"] = pid;
     emit_or_log(events_, std::move(event));
 }
 

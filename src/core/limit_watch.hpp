@@ -21,8 +21,8 @@ public:
     // The kernel killed a process for memory. Records it.
     void oom(const KeeperNotice& notice);
     void observe(const BoxUsage& usage);
-    // A refusal that the agent met at a limit: recorded as hit. At most one event a second and limit.
-    void hit(std::string_view limit, std::string_view process, std::uint32_t pid);
+    // A limit was hit: by the host's counters, or by an agent's word. At most one event a second and limit.
+    void hit(std::string_view limit, Witness by);
 
     // How things stood when a command started.
     struct Mark {

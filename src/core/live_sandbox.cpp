@@ -186,6 +186,12 @@ Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, const Principal& w
         failed = e;
     }
     if (failed) {
+        if (agent_) agent_->set_frozen(true);
+        try {
+            co_await deps_.keeper.set_frozen(record_.id, true);
+        } catch (const Error& e) {
+            log::warn("sandbox not frozen again", {{"sandbox", record_.id}, {"error", e.message()}});
+        }
         move_to(SandboxState::paused);
         throw Error{*failed};
     }

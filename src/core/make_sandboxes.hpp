@@ -21,7 +21,7 @@ struct SandboxesConfig {
     Limits default_limits = kDefaultLimits;
     std::string default_engine;  // "" = the keeper's own default
     std::string default_user = "user";
-    std::string default_cwd;  // "" = the acting user's home
+    std::string default_cwd;              // "" = the acting user's home
     std::string metadata_space = "oyat";  // files' metadata are extended attributes user.SPACE.KEY
     // Operator variables of every sandbox (SSL_CERT_FILE, PIP_INDEX_URL, ...); a client's own win over them.
     std::map<std::string, std::string> operator_env;

@@ -186,7 +186,7 @@ Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& reques
         co_return co_await agent->spawn(std::move(order));
     } catch (const Error& e) {
         if (e.code() != Errc::exhausted || e.fault() != Fault::limit) throw;
-        around_.limits.hit("processes", {}, 0);
+        around_.limits.hit("processes", Witness::agent);
         throw Error{Errc::exhausted, Fault::limit,
                     "process limit reached (" + std::to_string(around_.record.limits.processes) +
                         "): " + e.message()};

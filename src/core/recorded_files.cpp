@@ -29,7 +29,7 @@ Event RecordedFiles::event_of(std::string type, const std::string& path, const s
 }
 
 Error RecordedFiles::refused(const Event& intended, const Error& error) {
-    if (error.code() == Errc::exhausted && error.fault() == Fault::limit) limits_.hit("disk", {}, 0);
+    if (error.code() == Errc::exhausted && error.fault() == Fault::limit) limits_.hit("disk", Witness::agent);
     Event event = intended;
     event.fields["operation"] = std::string_view{intended.type}.substr(std::string_view{"file."}.size());
     event.type = "file.refused";

@@ -75,7 +75,7 @@ void Registry::heard(KeeperNotice notice) {
     if (notice.kind == KeeperNotice::Kind::oom) {
         sandbox->limits().oom(notice);
     } else if (notice.kind == KeeperNotice::Kind::disk_full) {
-        sandbox->limits().hit("disk", {}, 0);
+        sandbox->limits().hit("disk", Witness::host);
     } else if (notice.kind == KeeperNotice::Kind::died) {
         const std::string oom = sandbox->limits().recent_oom();
         tasks_.spawn(

@@ -44,16 +44,23 @@ WallTime RemoteProcess::started() const {
 Task<std::optional<std::variant<core::Output, core::ExitReport>>> RemoteProcess::next() {
     // The exit is acknowledged by more output that follows it, or by our destructor: the agent keeps it until
     // then.
-    if (!exited_ && (owed_ >= kCreditPiece || !stream_.ready())) stream_.credit(std::exchange(owed_, 0));
+    if (!exited_ && (owed_ >= kCreditPiece || !stream_.ready())) acknowledge();
     std::optional<Piece> piece = co_await stream_.next();
     if (!piece) co_return std::nullopt;
-    if (exited_) stream_.credit(std::exchange(owed_, 0));
+    if (exited_) acknowledge();
     owed_ += piece->bytes.size();
     if (!piece->is_event) {
+        (piece->channel == wire::ChannelId::stderr_ ? owed_output_.err : owed_output_.out) +=
+            piece->bytes.size();
         co_return core::Output{.channel = output_of(piece->channel), .bytes = std::move(piece->bytes)};
     }
     exited_ = true;
     co_return to_core(stream_.read<wire::ProcessEvent>(*piece).exited.value());
+}
+
+void RemoteProcess::acknowledge() {
+    stream_.credit(std::exchange(owed_, 0));
+    owed_output_ = {};
 }
 
 Task<> RemoteProcess::write_input(std::string bytes) {

@@ -19,16 +19,20 @@ public:
     [[nodiscard]] WallTime started() const override;
     [[nodiscard]] std::uint64_t dropped_before() const override { return started_.dropped_out; }
     Task<std::optional<std::variant<core::Output, core::ExitReport>>> next() override;
+    [[nodiscard]] Unacknowledged unacknowledged() const override { return owed_output_; }
     Task<> write_input(std::string bytes) override;
     Task<> close_input() override;
 
 private:
     RemoteProcess(OpenStream stream, wire::ChannelId input) : stream_{std::move(stream)}, input_{input} {}
 
+    void acknowledge();
+
     OpenStream stream_;
     wire::ChannelId input_;
     wire::Started started_;
-    std::size_t owed_ = 0;  // bytes handed out and not acknowledged
+    std::size_t owed_ = 0;  // bytes handed out and not acknowledged, of events and output
+    Unacknowledged owed_output_;
     bool exited_ = false;
 };
 
