@@ -96,6 +96,13 @@ void read_egress(TomlSection& section, egress::EgressConfig& config) {
     }
 }
 
+// What the operator does not set is the keeper's to choose: it knows what the machine has, and gives less
+// than the usual where the machine has less. Open files are a matter of the agent, so their number is said
+// here.
+core::Limits left_to_the_keeper() {
+    return {.open_files = core::kDefaultLimits.open_files};
+}
+
 void read_file(TomlSection& root, Config& config, Listening& listening) {
     root.text("listen", listening.plain);
     root.text("domain", config.domain);
@@ -155,6 +162,7 @@ Config parse_config(std::string_view text, const Options& options) {
     Config config;
     Listening listening;
     config.sandboxes.operator_env = certificate_environment();
+    config.sandboxes.default_limits = left_to_the_keeper();
     try {
         const toml::table parsed = toml::parse(text);
         TomlSection root{parsed};
