@@ -141,20 +141,30 @@ private:
     std::map<std::string, Running> running_;
 };
 
+void see_segment(const SegmentFile& segment, const std::string& sandbox, Joiner& joiner) {
+    const Fd file{sys(::open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW),
+                      "open " + segment.path.native())};
+    for_each_line(file.get(), [&](const RawLine& raw) {
+        const auto line = parse_line(raw.text);
+        if (!line) return true;
+        const object event = parse_record(line->record);
+        if (segment.name.chain == sandbox || text_of(event, "sandbox") == sandbox) joiner.see(event);
+        return true;
+    });
+}
+
 }  // namespace
 
 void for_each_command(const std::filesystem::path& directory, const std::string& sandbox,
                       const std::function<void(const object&)>& take) {
     Joiner joiner{take};
-    for (const SegmentFile& segment : list_segments(directory)) {
-        if (segment.name.chain != sandbox) continue;
-        const Fd file{sys(::open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW),
-                          "open " + segment.path.native())};
-        for_each_line(file.get(), [&](const RawLine& raw) {
-            if (const auto line = parse_line(raw.text)) joiner.see(parse_record(line->record));
-            return true;
-        });
-    }
+    const auto see_all = [&](std::string_view chain) {
+        for (const SegmentFile& segment : list_segments(directory)) {
+            if (segment.name.chain == chain) see_segment(segment, sandbox, joiner);
+        }
+    };
+    see_all(sandbox);
+    see_all(kFullDiskChain);
     joiner.end();
 }
 

@@ -76,7 +76,7 @@ void Log::continue_in(Fd next, std::uint64_t last_seq) {
 std::string Log::own_record(std::string_view type, boost::json::object fields, std::uint64_t last_seq) const {
     core::Event event;
     event.type = type;
-    if (chain_ != kServerChain) event.sandbox = chain_;
+    if (!chain_.starts_with(kServerChain)) event.sandbox = chain_;
     event.fields = std::move(fields);
     event.seq = last_seq;
     event.time = clock_.wall();

@@ -1,6 +1,7 @@
 #include "audit/recorder.hpp"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,7 +45,6 @@ Recorder::Recorder(Executor executor, const Clock& clock, core::Keeper& keeper, 
       clock_{clock},
       keeper_{keeper},
       options_{std::move(options)},
-      reserve_{options_.reserve, options_.reserve_bytes},
       sync_timer_{executor, [this] { tasks_.spawn(sync_dirty()); }},
       noise_timer_{executor, [this] { report_suppressed(); }},
       tasks_{executor} {}
@@ -57,7 +57,8 @@ Task<> Recorder::open() {
     }
     server_ = co_await open_chain(std::string{kServerChain});
     last_seq_ = server_->log.seq_found();
-    if (!reserve_.take()) disk_is_full();
+    full_ = co_await open_chain(std::string{kFullDiskChain});
+    if (!reserve_space()) disk_is_full();
     tasks_.spawn(seal_hourly());
 }
 
@@ -102,23 +103,30 @@ void Recorder::append(const core::Event& event) {
 
 void Recorder::write(Chain& chain, const core::Event& event) {
     const std::string record = core::to_json_text(event);
-    if (refusing_ && begins_something(event.type)) {
-        write_own(chain, "audit.refused", {{"refused", event.type}});
-        throw no_record("the disk is full");
-    }
     try {
-        try {
-            chain.log.append(record);
-        } catch (const Error& error) {
-            if (error.code() != Errc::exhausted || !reserve_.held()) throw;
-            disk_is_full();
-            if (begins_something(event.type)) throw;
-            chain.log.append(record);
+        if (!disk_full_ && try_write(chain, record)) return;
+        if (begins_something(event.type)) {
+            write_own(*full_, "audit.refused", {{"refused", event.type}, {"by_sandbox", event.sandbox}});
+            throw Error{Errc::exhausted, "the disk is full"};
         }
+        full_->log.append(record);
+        after_write(*full_);
     } catch (const Error& error) {
         throw no_record(error.message());
     }
-    after_write(chain);
+}
+
+// False when there was no room.
+bool Recorder::try_write(Chain& chain, const std::string& record) {
+    try {
+        chain.log.append(record);
+        after_write(chain);
+        return true;
+    } catch (const Error& error) {
+        if (error.code() != Errc::exhausted) throw;
+        disk_is_full();
+        return false;
+    }
 }
 
 // For lines that tell of the record itself: when they cannot be written, the next event says so to its
@@ -135,7 +143,8 @@ void Recorder::write_own(Chain& chain, std::string_view type, boost::json::objec
 void Recorder::after_write(Chain& chain) {
     chain.dirty = true;
     if (!sync_timer_.armed() && !syncing_) sync_timer_.arm(options_.sync_within);
-    if (server_ != nullptr) rotate_when_full(chain);
+    const bool ready = server_ != nullptr && full_ != nullptr;
+    if (ready && &chain != full_) rotate_when_full(chain);  // a new segment would have no space of its own
 }
 
 void Recorder::rotate_when_full(Chain& chain) {
@@ -279,8 +288,7 @@ void Recorder::report_suppressed() {
 }
 
 void Recorder::disk_is_full() {
-    reserve_.give_up();
-    if (std::exchange(refusing_, true)) return;
+    if (std::exchange(disk_full_, true)) return;
     log::error(
         "the disk is full: new sandboxes, commands and writes are refused until there is room for the "
         "record");
@@ -288,9 +296,22 @@ void Recorder::disk_is_full() {
 }
 
 Task<> Recorder::wait_for_space() {
-    while (!reserve_.take()) co_await sleep_for(options_.look_for_space);
-    refusing_ = false;
+    const auto room = [this] {
+        struct statvfs facts{};
+        return ::fstatvfs(full_->log.file()->get(), &facts) == 0 &&
+               facts.f_bavail * facts.f_frsize >= options_.reserve_bytes && reserve_space();
+    };
+    while (!room()) co_await sleep_for(options_.look_for_space);
+    disk_full_ = false;
     log::info("there is room for the record again");
+}
+
+// Blocks behind the end of the file, not seen in its size: only appending to it uses them, and nothing else
+// can, not even what some file systems keep for root. What is held already is not taken twice.
+bool Recorder::reserve_space() {
+    const auto end = static_cast<off_t>(full_->log.bytes());
+    const auto size = static_cast<off_t>(options_.reserve_bytes);
+    return ::fallocate(full_->log.file()->get(), FALLOC_FL_KEEP_SIZE, end, size) == 0 || errno == EOPNOTSUPP;
 }
 
 Task<> Recorder::close() {
@@ -304,7 +325,7 @@ Task<> Recorder::close() {
     syncing_ = false;
     co_await sync_dirty();
     chains_.clear();
-    server_ = nullptr;
+    server_ = full_ = nullptr;
 }
 
 }  // namespace oyat::audit

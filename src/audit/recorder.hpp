@@ -10,7 +10,6 @@
 
 #include "audit/log.hpp"
 #include "audit/noise.hpp"
-#include "audit/reserve.hpp"
 #include "audit/retention.hpp"
 #include "core/event.hpp"
 #include "core/keeper.hpp"
@@ -21,9 +20,8 @@
 namespace oyat::audit {
 
 struct RecorderOptions {
-    std::filesystem::path directory;  // where the keeper makes the files; only read here
-    std::filesystem::path reserve;    // a file of ours on the same file system
-    std::uint64_t reserve_bytes = 64ull << 20;
+    std::filesystem::path directory;            // where the keeper makes the files; only read here
+    std::uint64_t reserve_bytes = 64ull << 20;  // of disk, held for what is recorded while the rest is full
     std::uint64_t segment_bytes = 64ull << 20;
     std::uint64_t segment_lines = 10'000;
     Millis sync_within{50};         // from a line to the start of its fdatasync
@@ -41,7 +39,7 @@ public:
     Recorder(Executor executor, const Clock& clock, core::Keeper& keeper, RecorderOptions options);
     ~Recorder() override;
 
-    // Before anything else: opens the server's chain. Throws Error when there can be no record, and then no
+    // Before anything else: opens the server's chains. Throws Error when there can be no record, and then no
     // server either.
     Task<> open();
 
@@ -68,6 +66,7 @@ private:
     [[nodiscard]] Chain& chain_of(const std::string& sandbox);
     Task<Chain*> open_chain(std::string name);
     void write(Chain& chain, const core::Event& event);
+    [[nodiscard]] bool try_write(Chain& chain, const std::string& record);
     void write_own(Chain& chain, std::string_view type, boost::json::object fields);
     void after_write(Chain& chain);
 
@@ -83,17 +82,18 @@ private:
     void report_suppressed();
     void disk_is_full();
     Task<> wait_for_space();
+    [[nodiscard]] bool reserve_space();
 
     Executor executor_;
     const Clock& clock_;
     core::Keeper& keeper_;
     RecorderOptions options_;
-    Reserve reserve_;
-    bool refusing_ = false;  // the disk is full: what would start something new is refused
+    bool disk_full_ = false;  // what would start something new is refused, all else goes to full_
     std::uint64_t last_seq_ = 0;
     std::map<std::string, std::uint32_t> newest_segment_;  // of chains that were there at the start
     std::map<std::string, std::unique_ptr<Chain>> chains_;
-    Chain* server_ = nullptr;                              // null before open() and after close()
+    Chain* server_ = nullptr;  // null before open() and after close()
+    Chain* full_ = nullptr;    // has its disk space beforehand, for what is recorded while there is none
     std::vector<std::shared_ptr<const Fd>> closed_files_;  // of chains that ended since the last fdatasync
     std::set<std::string> ending_;
     Timer sync_timer_;

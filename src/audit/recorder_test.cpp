@@ -1,6 +1,9 @@
 #include "audit/recorder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 
 #include "audit/test_files.hpp"
 #include "audit/verify.hpp"
@@ -67,7 +70,6 @@ class RecorderTest : public testing::Test {
 protected:
     RecorderOptions options() {
         return {.directory = files.directory(),
-                .reserve = files.directory() / "reserve",
                 .reserve_bytes = 4096,
                 .sync_within = Millis{1},
                 .seal_after_end = Millis{0}};
@@ -89,6 +91,9 @@ protected:
             return true;
         });
         return all;
+    }
+    const ChainReport& chain(const Report& report, std::string_view name) {
+        return *std::ranges::find(report.chains, name, &ChainReport::chain);
     }
     std::size_t count(const std::string& where, std::string_view what) {
         std::size_t found = 0;
@@ -128,7 +133,7 @@ TEST_F(RecorderTest, TheHeadOfAnEndedSandboxIsSealedIntoTheServersChain) {
     });
     const Report report = verify(files.directory());
     EXPECT_TRUE(report.sound()) << report.text();
-    EXPECT_TRUE(report.chains.at(1).closed);
+    EXPECT_TRUE(chain(report, "i1").closed);
     std::filesystem::remove(files.path("i1", 1));
     EXPECT_FALSE(verify(files.directory()).sound()) << "a removed log must show";
 }
@@ -145,8 +150,8 @@ TEST_F(RecorderTest, AnEndThatWasNotSealedIsSealedAfterTheRestart) {
     });
     const Report report = verify(files.directory());
     EXPECT_TRUE(report.sound()) << report.text();
-    EXPECT_TRUE(report.chains.at(1).closed);
-    EXPECT_EQ(report.chains.size(), 2u);
+    EXPECT_TRUE(chain(report, "i1").closed);
+    EXPECT_EQ(report.chains.size(), 3u);
 }
 
 TEST_F(RecorderTest, GoesOnInTheNextSegmentWhenOneIsFull) {
@@ -162,7 +167,7 @@ TEST_F(RecorderTest, GoesOnInTheNextSegmentWhenOneIsFull) {
     });
     const Report report = verify(files.directory());
     EXPECT_TRUE(report.sound()) << report.text();
-    EXPECT_GT(report.chains.at(1).last_segment, 3u);
+    EXPECT_GT(chain(report, "i1").last_segment, 3u);
 }
 
 TEST_F(RecorderTest, AFloodOfConnectionsIsCountedButRefusalsAreAllKept) {
@@ -201,9 +206,21 @@ TEST_F(RecorderTest, WithoutRoomOnTheDiskOnlyEndsAndRefusalsAreWritten) {
         EXPECT_THROW(recorder.append(event("command.requested")), Error);
         recorder.append(event("sandbox.ended"));
     });
-    const std::string all = text("i1");
+    const std::string all = text("server-full");
     EXPECT_NE(all.find(R"("refused":"command.requested")"), std::string::npos);
     EXPECT_NE(all.find("sandbox.ended"), std::string::npos);
+}
+
+TEST_F(RecorderTest, TheSpaceForTheWorstHourIsHeldAndNotSeenInTheSize) {
+    RecorderOptions some = options();
+    some.reserve_bytes = 4u << 20;
+    with_recorder(some, [this](Recorder&) -> Task<> {
+        struct stat facts{};
+        EXPECT_EQ(::stat(files.path("server-full", 1).c_str(), &facts), 0);
+        EXPECT_GE(facts.st_blocks * 512, 4l << 20);
+        EXPECT_LT(facts.st_size, 4096);
+        co_return;
+    });
 }
 
 TEST_F(RecorderTest, OldSegmentsGoAndTheRecordSaysSo) {

@@ -15,6 +15,8 @@
 namespace oyat::audit {
 
 inline constexpr std::string_view kServerChain = "server";
+inline constexpr std::string_view kFullDiskChain =
+    "server-full";  // of all sandboxes, while the disk was full
 
 struct SegmentName {
     std::string chain;

@@ -31,8 +31,10 @@ fs::path record_of(const AuditQuery& query) {
 
 std::vector<audit::SegmentFile> segments(const AuditQuery& query) {
     std::vector<audit::SegmentFile> found = audit::list_segments(record_of(query));
+    // What was recorded while the disk was full stands apart, for all sandboxes together.
     std::erase_if(found, [&](const audit::SegmentFile& file) {
-        return !query.chain.empty() && file.name.chain != query.chain;
+        return !query.chain.empty() && file.name.chain != query.chain &&
+               file.name.chain != audit::kFullDiskChain;
     });
     return found;
 }
@@ -44,10 +46,11 @@ bool matches(const boost::json::value& event, std::string_view record, const Aud
 }
 
 // How many lines matched.
-std::uint64_t show_segment(const Context& context, const fs::path& path, const AuditQuery& query) {
-    std::ifstream file{path, std::ios::binary};
+std::uint64_t show_segment(const Context& context, const audit::SegmentFile& segment,
+                           const AuditQuery& query) {
+    std::ifstream file{segment.path, std::ios::binary};
     if (!file)
-        throw Failure{Error{Errc::denied, "cannot read " + path.string()},
+        throw Failure{Error{Errc::denied, "cannot read " + segment.path.string()},
                       "the record is for root and the group oyat"};
     std::uint64_t shown = 0;
     for (std::string line; std::getline(file, line);) {
@@ -57,6 +60,8 @@ std::uint64_t show_segment(const Context& context, const fs::path& path, const A
         boost::system::error_code problem;
         const boost::json::value event = boost::json::parse(parsed->record, problem);
         if (problem || !matches(event, parsed->record, query)) continue;
+        const bool asked = query.chain.empty() || segment.name.chain == query.chain;
+        if (!asked && text(event, "sandbox") != query.chain) continue;
         print(context.json ? std::string{parsed->record} + "\n"
                            : show_event(event, context.paint, Output::shown));
         ++shown;
@@ -89,7 +94,7 @@ boost::json::object chain_json(const audit::ChainReport& chain) {
 
 int audit_show(Context& context, AuditQuery query) {
     std::uint64_t shown = 0;
-    for (const audit::SegmentFile& file : segments(query)) shown += show_segment(context, file.path, query);
+    for (const audit::SegmentFile& file : segments(query)) shown += show_segment(context, file, query);
     if (shown > 0 || query.chain.empty()) return 0;
     throw Failure{Error{Errc::not_found, "the record has nothing of that about " + query.chain},
                   "'oyat audit query' searches all sandboxes"};

@@ -61,10 +61,7 @@ Task<> serve(Executor executor, Start start) {
 
     // The record comes before everything that can happen.
     audit::Recorder recorder{
-        executor,
-        clock,
-        *keeper,
-        {.directory = start.state.audit, .reserve = start.state.reserve, .retention = config.retention}};
+        executor, clock, *keeper, {.directory = start.state.audit, .retention = config.retention}};
     co_await recorder.open();
     co_await reopen_logs(recorder, store);
     core::EventBus events{clock, recorder};

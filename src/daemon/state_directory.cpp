@@ -54,7 +54,6 @@ StatePaths prepare_state_directory(const std::string& state, uid_t owner, gid_t 
         return StatePaths{.own = root / "oyatd",
                           .database = root / "oyatd" / "oyat.db",
                           .spool = root / "oyatd" / "spool",
-                          .reserve = root / "oyatd" / "audit.reserve",
                           .audit = root / "audit"};
     });
 }

@@ -11,9 +11,8 @@ namespace oyat::daemon {
 struct StatePaths {
     std::filesystem::path own;  // oyatd's, 0700
     std::filesystem::path database;
-    std::filesystem::path spool;    // uploads on their way; emptied at the start
-    std::filesystem::path reserve;  // see audit/reserve.hpp
-    std::filesystem::path audit;    // the keeper's; read here
+    std::filesystem::path spool;  // uploads on their way; emptied at the start
+    std::filesystem::path audit;  // the keeper's; read here
 };
 
 // Makes oyatd's own directory for `owner`, and lets its group pass through the state directory. To be called
