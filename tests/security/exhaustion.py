@@ -1,10 +1,17 @@
 """X: using up everything. Each check runs beside a quiet sandbox that must go on working."""
 import base64
+import errno
+import os
+import pathlib
+import shutil
 import socket
+import subprocess
+import tempfile
 import threading
 import time
 
 from client import Refused, Sandbox
+from server import BUILD, Server
 
 
 class Neighbour:
@@ -216,6 +223,77 @@ def http_idlers(server, sandbox):
         connection.close()
 
 
+def fill(path):
+    """Writes until there is no room at all, not even what the file system keeps for root."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 20, 4096):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC, error
+
+
+def full_host_disk():
+    """X-10: the host's own disk fills up. First no more sandboxes are made; then nothing new is begun, what runs ends well
+    and is recorded; and when there is room again, all goes on."""
+    with tempfile.TemporaryDirectory(prefix="oyat-small-", dir="/var/tmp") as place:
+        image, disk = pathlib.Path(place) / "image", pathlib.Path(place) / "disk"
+        os.chmod(place, 0o755)  # oyatd's user passes through
+        disk.mkdir()
+        with open(image, "wb") as file:
+            file.truncate(1500 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True)
+        subprocess.run(["mount", "-o", "loop", image, disk], check=True)
+        try:
+            with Server(state=disk / "state") as server:
+                on_a_full_disk(server, disk)
+                report = subprocess.run([BUILD / "bin" / "oyat", "audit", "verify", server.state / "audit"], capture_output=True)
+                assert report.returncode == 0, report.stdout
+        finally:
+            subprocess.run(["umount", "-l", disk], check=True)
+
+
+def on_a_full_disk(server, disk):
+    with server.client.create() as sandbox:
+        free = shutil.disk_usage(disk).free
+        with open(disk / "most", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, free - (50 << 20))
+        refused(lambda: server.client.create(), "disk")
+        assert sandbox.run("echo here").stdout == "here\n"
+
+        ended = []
+        running = threading.Thread(target=lambda: ended.append(sandbox.run("sleep 3; echo done").stdout))
+        running.start()
+        time.sleep(1)
+        fill(disk / "rest")
+        refused(lambda: sandbox.run("true"), "record")
+        running.join()
+        assert ended == ["done\n"], ended
+        record = "".join(path.read_text() for path in (server.state / "audit").glob("server-full.*"))
+        assert '"audit.refused"' in record and '"command.exited"' in record, record
+
+        (disk / "most").unlink()
+        (disk / "rest").unlink()
+        end = time.monotonic() + 15
+        while True:
+            try:
+                assert sandbox.run("echo back").stdout == "back\n"
+                break
+            except Refused:
+                assert time.monotonic() < end, "nothing goes on though there is room again"
+                time.sleep(0.5)
+
+
+def refused(body, word):
+    try:
+        body()
+    except Refused as error:
+        assert word in str(error), error
+        return
+    raise AssertionError(f"not refused for the {word}")
+
+
 CHECKS = [("X-01 fork bomb", fork_bomb), ("X-02 memory", memory_bomb), ("X-03 disk", full_disk), ("X-04 descriptors", descriptors),
           ("X-05 output flood", output_flood), ("X-06 connections", connections), ("X-07 many commands", many_execs),
           ("X-08 flood of the record", record_flood), ("X-09 spinning", spinning), ("X-11 flood of creates", create_flood),
@@ -225,3 +303,4 @@ CHECKS = [("X-01 fork bomb", fork_bomb), ("X-02 memory", memory_bomb), ("X-03 di
 def checks(tally, server, _full):
     for name, body in CHECKS:
         tally.check(name, beside_neighbour, server, body)
+    tally.check("X-10 full disk of the host", full_host_disk)
