@@ -225,6 +225,7 @@ Task<bool> LiveSandbox::end(Ending ending) {
     } catch (const Error& e) {
         log::error("end of a sandbox not saved", {{"sandbox", record_.id}, {"error", e.message()}});
     }
+    deps_.egress.detach(record_.id);  // first: its listeners go with the box
     if (!ending.gone_already) {
         try {
             ending.last_usage = co_await deps_.keeper.kill(record_.id);
@@ -237,7 +238,6 @@ Task<bool> LiveSandbox::end(Ending ending) {
 }
 
 Task<> LiveSandbox::finish_end(Ending ending) {
-    deps_.egress.detach(record_.id);
     co_await drop_agent("the sandbox has ended");
     co_await processes_.end("the sandbox has ended: " + std::string{to_string(record_.ended_by)});
     record_.ended_at = deps_.clock.wall();

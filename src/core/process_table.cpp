@@ -31,6 +31,23 @@ bool has_bad_name(const std::map<std::string, std::string>& variables) {
     });
 }
 
+// The agent keeps our id of the command beside the client's tag, so that the record goes on after a restart.
+constexpr char kTagMark = '\x1f';
+
+std::string marked(const std::string& command, const std::string& tag) {
+    return command + kTagMark + tag;
+}
+
+struct Marked {
+    std::string command;
+    std::string tag;
+};
+Marked read_mark(std::string text) {
+    const std::size_t mark = text.find(kTagMark);
+    if (mark == std::string::npos) return {.command = {}, .tag = std::move(text)};
+    return {.command = text.substr(0, mark), .tag = text.substr(mark + 1)};
+}
+
 // Nothing, or what no program could be started with.
 std::optional<Error> malformed(const RunRequest& request) {
     const auto wrong = [](std::string what) { return Error{Errc::invalid_argument, std::move(what)}; };
@@ -153,7 +170,7 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
     std::unique_ptr<AgentProcess> agent;
     std::optional<Error> failed;
     try {
-        agent = co_await spawn(request);
+        agent = co_await spawn(request, id);
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
         failed = e;
@@ -171,7 +188,7 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
     co_return command;
 }
 
-Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& request) {
+Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& request, const std::string& id) {
     SpawnOrder order{.argv = request.argv,
                      .env = request.env,
                      .forced_env = request.forced_env,
@@ -180,7 +197,7 @@ Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& reques
                      .pty = request.pty,
                      .stdin_open = request.stdin_open,
                      .wall = request.wall.value_or(Millis{0}),
-                     .tag = request.tag};
+                     .tag = marked(id, request.tag)};
     const std::shared_ptr<AgentChannel> agent = around_.door->channel();
     try {
         co_return co_await agent->spawn(std::move(order));
@@ -289,14 +306,15 @@ Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessI
         run(command);
         co_return;
     }
+    Marked mark = read_mark(std::move(info.tag));
     RunRequest request{.argv = std::move(info.argv),
                        .env = std::move(info.env),
                        .cwd = std::move(info.cwd),
                        .user = std::move(info.user),
                        .stdin_open = true,  // as far as we know; the agent says no if not
-                       .tag = std::move(info.tag)};
+                       .tag = std::move(mark.tag)};
     if (info.pty) request.pty = TermSize{};
-    command = std::make_shared<Command>(around_, std::move(request), std::string{}, true);
+    command = std::make_shared<Command>(around_, std::move(request), std::move(mark.command), true);
     command->connect(std::move(process));
     add(command);
     run(command);

@@ -48,7 +48,7 @@ private:
     static Task<> carry_out(ProcessTable& table, Ticket ticket, RunRequest request, Principal who);
     Task<std::shared_ptr<Command>> begin(RunRequest request, Principal who);
     [[nodiscard]] std::optional<Error> refusal(const RunRequest& request, const Principal& who);
-    Task<std::unique_ptr<AgentProcess>> spawn(const RunRequest& request);
+    Task<std::unique_ptr<AgentProcess>> spawn(const RunRequest& request, const std::string& id);
     void run(const std::shared_ptr<Command>& command);
     void add(const std::shared_ptr<Command>& command);
     void retire(const std::shared_ptr<Command>& command);

@@ -35,7 +35,9 @@ Task<> restart_story(House& house) {
     const ProcessEnd end = co_await read_all(*subscription, text);
     EXPECT_EQ(text, "unread and new");
     EXPECT_EQ(end.exit_code, 5);
-    EXPECT_TRUE(house.log.last("command.exited")->fields.at("since_restart").as_bool());
+    const Event* exited = house.log.last("command.exited");
+    EXPECT_TRUE(exited->fields.at("since_restart").as_bool());
+    EXPECT_EQ(exited->fields.at("command").as_string(), house.log.last("command.requested")->id);
 
     co_await house.pass(59s);
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
