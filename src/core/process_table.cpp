@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "core/command_request.hpp"
 #include "core/json_text.hpp"
 #include "core/record_fields.hpp"
 
@@ -16,69 +17,10 @@ constexpr auto kRetiredKept = 30s;
 constexpr std::size_t kMaxRetired = 1024;
 constexpr auto kFirstLook = 10s;  // for the first subscriber of a fresh process to come
 
-bool has_nul(const std::string& text) {
-    return text.find('\0') != std::string::npos;
-}
-
-bool has_nul(const std::map<std::string, std::string>& variables) {
-    return std::ranges::any_of(variables,
-                               [](const auto& each) { return has_nul(each.first) || has_nul(each.second); });
-}
-
-bool has_bad_name(const std::map<std::string, std::string>& variables) {
-    return std::ranges::any_of(variables, [](const auto& each) {
-        return each.first.empty() || each.first.find('=') != std::string::npos;
-    });
-}
-
-// The agent keeps our id of the command beside the client's tag, so that the record goes on after a restart.
-constexpr char kTagMark = '\x1f';
-
-std::string marked(const std::string& command, const std::string& tag) {
-    return command + kTagMark + tag;
-}
-
-struct Marked {
-    std::string command;
-    std::string tag;
-};
-Marked read_mark(std::string text) {
-    const std::size_t mark = text.find(kTagMark);
-    if (mark == std::string::npos) return {.command = {}, .tag = std::move(text)};
-    return {.command = text.substr(0, mark), .tag = text.substr(mark + 1)};
-}
-
-// Nothing, or what no program could be started with.
-std::optional<Error> malformed(const RunRequest& request) {
-    const auto wrong = [](std::string what) { return Error{Errc::invalid_argument, std::move(what)}; };
-    if (request.argv.empty() || request.argv.front().empty()) return wrong("no command was given");
-    if (std::ranges::any_of(request.argv, [](const auto& each) { return has_nul(each); }) ||
-        has_nul(request.cwd) || has_nul(request.user) || has_nul(request.env) ||
-        has_nul(request.forced_env)) {
-        return wrong("command, directory, user and variables must not hold NUL bytes");
-    }
-    if (has_bad_name(request.env)) return wrong("names of variables must not be empty or hold '='");
-    return std::nullopt;
-}
-
 // Reads a process whose end we have recorded already to that end, so that the agent may forget it.
 Task<> drain(std::unique_ptr<AgentProcess> process) {
     while (co_await process->next()) {
     }
-}
-
-Event requested_event(const SandboxRecord& record, const RunRequest& request, const Principal& who) {
-    Event event = sandbox_event(record, "command.requested");
-    event.fields["argv"] = json_texts(request.argv);
-    event.fields["cwd"] = json_text(request.cwd);
-    event.fields["user"] = json_text(request.user);
-    event.fields["env_names"] = json_names(request.env);
-    event.fields["pty"] = request.pty.has_value();
-    event.fields["stdin"] = request.stdin_open;
-    if (request.wall) event.fields["wall_ms"] = request.wall->count();
-    if (!request.tag.empty()) event.fields["tag"] = json_text(request.tag);
-    add_who(event, who);
-    return event;
 }
 
 }  // namespace
@@ -197,7 +139,7 @@ Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& reques
                      .pty = request.pty,
                      .stdin_open = request.stdin_open,
                      .wall = request.wall.value_or(Millis{0}),
-                     .tag = marked(id, request.tag)};
+                     .tag = write_mark({.command = id, .tag = request.tag})};
     const std::shared_ptr<AgentChannel> agent = around_.door->channel();
     try {
         co_return co_await agent->spawn(std::move(order));
@@ -306,7 +248,7 @@ Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessI
         run(command);
         co_return;
     }
-    Marked mark = read_mark(std::move(info.tag));
+    MarkedTag mark = read_mark(info.tag);
     RunRequest request{.argv = std::move(info.argv),
                        .env = std::move(info.env),
                        .cwd = std::move(info.cwd),
