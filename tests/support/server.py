@@ -33,7 +33,9 @@ class Server:
         self.stop()
         if self.own_state:
             if kind is None:
-                shutil.rmtree(self.state, ignore_errors=True)
+                # The record is append-only, also for root, until the attribute is taken away.
+                subprocess.run(["chattr", "-R", "-f", "-a", str(self.state / "audit")], check=False)
+                shutil.rmtree(self.state)
             else:
                 print(f"state and logs are kept in {self.state}")
 
