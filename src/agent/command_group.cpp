@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <utility>
 
 namespace oyat::agent {
 namespace {
@@ -29,7 +30,8 @@ std::string read_small_file(int directory, const char* name, std::size_t most) {
 
 }  // namespace
 
-void CommandGroup::kill() const {
+void CommandGroup::kill() {
+    killed_ = true;
     const Fd file{::openat(directory_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC)};
     if (file && ::write(file.get(), "1", 1) == 1) return;
     // Kernels before 5.14. A process that forks while we look is caught by the next look.
@@ -57,11 +59,12 @@ std::uint64_t CommandGroup::cpu_us() const {
     const std::size_t at = text.find(kKey);
     std::uint64_t usage = 0;
     if (at != text.npos) std::from_chars(text.data() + at + kKey.size(), text.data() + text.size(), usage);
-    return usage;
+    return usage - std::min(usage, cpu_before_us_);
 }
 
 CommandGroup CommandGroups::make() {
     if (!parent_) return {};
+    if (spare_) return std::exchange(spare_, {});
     const std::string name = "c" + std::to_string(next_++);
     if (::mkdirat(parent_.get(), name.c_str(), 0755) != 0) return {};
     Fd directory{::openat(parent_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -73,7 +76,19 @@ CommandGroup CommandGroups::make() {
 }
 
 void CommandGroups::retire(CommandGroup group) {
-    if (group && !remove(group)) retired_.push_back(std::move(group));
+    if (!group || reuse(group)) return;
+    if (!remove(group)) retired_.push_back(std::move(group));
+}
+
+// True when the group is empty and now the spare one. Not after cgroup.kill: Linux 6.18 compares the number
+// of kills of the parent's group with that of the group that a child is cloned into, and kills the child when
+// they differ.
+bool CommandGroups::reuse(CommandGroup& group) {
+    if (spare_ || group.killed_ || !read_small_file(group.directory(), "cgroup.procs", 64).empty())
+        return false;
+    group.cpu_before_us_ += group.cpu_us();
+    spare_ = std::move(group);
+    return true;
 }
 
 void CommandGroups::sweep() {

@@ -282,7 +282,6 @@ void Process::check_over() {
     over_ = true;
     wall_.stop();
     exited_.tree_cpu_us = group_.cpu_us();
-    table_.retire(std::move(group_));
     if (unwanted_) return forget();
     table_.ended(*this);
 }

@@ -105,7 +105,7 @@ void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::strin
     agent_->set_frozen(record_.state == SandboxState::paused);
 }
 
-Task<> LiveSandbox::greet() {
+Task<> LiveSandbox::greet(Agent its) {
     const std::shared_ptr<AgentChannel> agent = agent_;
     if (!agent) throw Error{Errc::unavailable, Fault::agent, "the sandbox's agent is being joined again"};
     co_await agent->hello(deps_.config.hello_limit);
@@ -114,7 +114,7 @@ Task<> LiveSandbox::greet() {
                                .default_cwd = deps_.config.default_cwd,
                                .metadata_space = deps_.config.metadata_space,
                                .open_files = record_.limits.open_files});
-    co_await processes_.join(agent);
+    if (its == Agent::known) co_await processes_.join(agent);
     if (is_over(record_.state)) throw Error{Errc::unavailable, Fault::client, "the sandbox has ended"};
     door_->open(agent);
 }
@@ -181,7 +181,7 @@ Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, const Principal& w
     try {
         co_await deps_.keeper.set_frozen(record_.id, false);
         if (agent_) agent_->set_frozen(false);
-        if (!door_->is_open()) co_await greet();  // it was found frozen after a restart
+        if (!door_->is_open()) co_await greet(Agent::known);  // it was found frozen after a restart
     } catch (const Error& e) {
         failed = e;
     }

@@ -44,12 +44,13 @@ public:
     // that its policy holds before the agent is spoken to; returns with the agent's descriptor taken. `lost`
     // is called when this agent is lost, by no fault of ours.
     void take_handles(BoxHandles handles, std::function<void(std::string)> lost);
-    // Hears the agent's hello, sets it up and takes up its processes; afterwards calls into the sandbox go
-    // through.
-    Task<> greet();
+    // Hears the agent's hello, sets it up and takes up its processes, of which a new sandbox has none;
+    // afterwards calls into the sandbox go through.
+    enum class Agent { new_born, known };
+    Task<> greet(Agent agent);
     [[nodiscard]] bool agent_broke_protocol() const { return agent_ && agent_->broke_protocol(); }
     [[nodiscard]] bool has_agent() const { return door_->is_open(); }
-    // Forgets a lost agent; calls fail until the next greet().
+    // Forgets a lost agent; calls fail until the next greeting.
     Task<> drop_agent(std::string why);
 
     // The first state of a sandbox that was just made or found.

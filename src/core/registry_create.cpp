@@ -197,7 +197,7 @@ Task<> Registry::bring_up(Live sandbox, NewBox box) {
                         if (!failed) failed = std::move(why);
                     }};
     steps.spawn(open_record(sandbox));
-    steps.spawn(sandbox->greet());
+    steps.spawn(sandbox->greet(LiveSandbox::Agent::new_born));
     try {
         co_await steps.wait_idle();
     } catch (const Error&) {

@@ -138,7 +138,9 @@ Task<> Registry::adopt(Live sandbox, bool frozen) {
     NewBox box = co_await deps_.keeper.attach(sandbox->record().id);
     if (is_over(sandbox->record().state)) co_return;
     sandbox->take_handles(std::move(box.handles), rescuer_of(sandbox));
-    if (!frozen) co_await sandbox->greet();  // one that is frozen is greeted when it is resumed
+    if (!frozen)
+        co_await sandbox->greet(
+            LiveSandbox::Agent::known);  // one that is frozen is greeted when it is resumed
     emit_or_log(deps_.events, sandbox_event(sandbox->record(), "sandbox.reattached", Witness::host));
 }
 

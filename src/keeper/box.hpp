@@ -23,6 +23,7 @@ struct Box {
     // for a box that a former keeper started, until oyatd attaches.
     std::optional<netns::Listeners> listeners;
     std::uint64_t oom_kills = 0;  // of which oyatd was told
+    bool facts_shown = false;     // /proc inside tells its limits
 };
 
 // Ends connections and datagrams to whoever holds copies of these sockets, us included.

@@ -172,9 +172,16 @@ void BoxFactory::hand_out(Box& box, const wire::BoxLimits& limits, const std::st
         record.stage = Stage::handed_out;
         record.created_ms = now_ms();
         rooms_.records.write(record);
+        const bool shown =
+            box.facts_shown && cpus_.seen(limits.cpu_millis) == cpus_.seen(box.record.limits.cpu_millis);
         box.record = std::move(record);
-        apply_facts(box, {}, jail::Which::all);
+        apply_facts(box, {}, shown ? jail::Which::moving : jail::Which::all);
     });
+}
+
+void BoxFactory::show_facts(Box& box) const {
+    apply_facts(box, {}, jail::Which::all);
+    box.facts_shown = true;
 }
 
 // What is not changed costs nothing: most boxes come out of the pool with the limits that are asked for.

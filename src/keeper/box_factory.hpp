@@ -54,6 +54,9 @@ public:
     // A running jail of the template, as `pooled`. Throws, and leaves nothing, when any step fails.
     [[nodiscard]] Made make(const std::string& template_digest, const wire::BoxLimits& limits);
 
+    // What /proc says inside, ahead of the request for a box that goes to the pool.
+    void show_facts(Box& box) const;
+
     // Turns a pooled box into somebody's sandbox: its limits, what /proc says, its record.
     void hand_out(Box& box, const wire::BoxLimits& limits, const std::string& owner_tag);
 

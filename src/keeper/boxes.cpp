@@ -346,6 +346,7 @@ void Boxes::refill() {
     try {
         factory_.require_room();
         BoxFactory::Made made = factory_.make(*digest, or_throw(options_.limits.judge({})));
+        factory_.show_facts(made.box);
         pool_.put(*digest, made.box.record.id);
         insert(std::move(made.box));
         refill_later(kRefillDelay);

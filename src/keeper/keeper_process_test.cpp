@@ -51,11 +51,14 @@ TEST_F(KeeperProcessTest, HandsOutAJailWhoseAgentAnswers) {
     test::Client oyatd = keeper->client();
     const test::Answer made = oyatd.ask(create_order(keeper->digest));
     ASSERT_EQ(made.reply.code, 0U) << made.reply.message;
-    ASSERT_EQ(made.fds.size(), 5U);
+    ASSERT_EQ(made.fds.size(), 6U);
     EXPECT_EQ(made.reply.created->box.template_digest, keeper->digest);
     EXPECT_EQ(made.reply.created->box.owner_tag, "test");
     EXPECT_NE(hello(made.fds[0]), "");
     EXPECT_TRUE(alive(made.fds[1]));
+    ASSERT_EQ(::write(made.fds[5].get(), "line\n", 5), 5);
+    EXPECT_EQ(
+        std::filesystem::file_size(keeper->dir + "/audit/" + made.reply.created->box.id + ".000001.log"), 5U);
 }
 
 TEST_F(KeeperProcessTest, LeavesNothingBehindWhenItStopsWithNoSandbox) {
@@ -120,6 +123,8 @@ TEST_F(KeeperProcessTest, KillsNobodyWhoMerelyHasTheRecordedNumber) {
     std::string bytes{std::istreambuf_iterator<char>{file}, {}};
     std::string field;
     wire::put_tagged_varint(field, 5, static_cast<std::uint64_t>(::getpid()));  // the last of a field counts
+    bytes[0] = static_cast<char>(bytes[0] + static_cast<char>(field.size()));   // its length, below 256
+    ASSERT_EQ(bytes[1], 0);
     std::ofstream{path} << bytes + field;
     keeper->start({"--pool=0"});
     EXPECT_TRUE(keeper->client().ask({.list = wire::ListBoxes{}}).reply.boxes->boxes.empty());

@@ -63,24 +63,33 @@ std::string made_dir(const std::string& path, mode_t mode) {
     return path;
 }
 
-// Keeps the namespaces' pool full, one at a time, when nothing else is to be done.
+// Keeps the namespaces' pool full, one at a time, when nothing else is to be done. No timer runs while it is.
 class NamespaceRefill {
 public:
-    NamespaceRefill(Loop& loop, netns::NetnsPool& pool) : loop_{loop}, pool_{pool} { again(); }
-    ~NamespaceRefill() { loop_.cancel(timer_); }
+    NamespaceRefill(Loop& loop, netns::NetnsPool& pool) : loop_{loop}, pool_{pool} {
+        pool_.on_taken([this] { soon(); });
+        soon();
+    }
+    ~NamespaceRefill() {
+        pool_.on_taken({});
+        loop_.cancel(timer_);
+    }
     NamespaceRefill(const NamespaceRefill&) = delete;
     NamespaceRefill& operator=(const NamespaceRefill&) = delete;
 
 private:
-    void again() {
-        timer_ = loop_.after(kNamespaceRefill, [this] {
-            try {
-                (void)pool_.refill(1);
-            } catch (const Error& error) {
-                log::warn("could not make a network namespace", {{"why", error.message()}});
-            }
-            again();
-        });
+    void soon() {
+        if (timer_ == 0) timer_ = loop_.after(kNamespaceRefill, [this] { refill(); });
+    }
+    void refill() {
+        timer_ = 0;
+        bool missing = true;
+        try {
+            missing = pool_.refill(1);
+        } catch (const Error& error) {
+            log::warn("could not make a network namespace", {{"why", error.message()}});
+        }
+        if (missing) soon();
     }
 
     Loop& loop_;

@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+
+#include "base/assert.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
 #include "layers/directory.hpp"
@@ -11,22 +14,31 @@
 namespace oyat::keeper {
 namespace {
 
-constexpr std::size_t kMaxRecord = std::size_t{16} << 10;
+// A file is its record's length, four bytes, and the record; what follows is the rest of a longer one that
+// stood there before. It stays below a page, so that one write(2) is done or not done when its writer is
+// killed.
+constexpr std::size_t kHeader = 4;
+constexpr std::size_t kMaxFile = 4096;
 
-// ".new" cannot be the name of a box, so the half of a record that a killed keeper left is told apart.
-std::string draft_name(std::string_view id) {
-    return std::string{id} + ".new";
+std::string to_file(const BoxRecord& record) {
+    const std::string bytes = wire::encode(record);
+    OYAT_ASSERT(kHeader + bytes.size() <= kMaxFile);
+    std::string file;
+    for (std::size_t at = 0; at < kHeader; ++at) file += static_cast<char>(bytes.size() >> (8 * at));
+    return file + bytes;
 }
 
 Result<BoxRecord> read_record(int dir, const std::string& name) {
     const Fd file{::openat(dir, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
     if (!file) return refuse(Errc::not_found, "no such record");
-    std::string bytes(kMaxRecord, '\0');
+    std::array<char, kMaxFile> bytes;
     const ssize_t n = ::read(file.get(), bytes.data(), bytes.size());
-    if (n <= 0 || static_cast<std::size_t>(n) == bytes.size())
-        return refuse(Errc::invalid_argument, "bad length");
-    bytes.resize(static_cast<std::size_t>(n));
-    Result<BoxRecord> record = wire::decode<BoxRecord>(bytes);
+    if (n < static_cast<ssize_t>(kHeader)) return refuse(Errc::invalid_argument, "bad length");
+    std::size_t length = 0;
+    for (std::size_t at = 0; at < kHeader; ++at)
+        length |= std::size_t{static_cast<unsigned char>(bytes[at])} << (8 * at);
+    if (length > static_cast<std::size_t>(n) - kHeader) return refuse(Errc::invalid_argument, "bad length");
+    Result<BoxRecord> record = wire::decode<BoxRecord>({bytes.data() + kHeader, length});
     if (record && (record->id != name || record->format != BoxRecord::kFormat)) {
         return refuse(Errc::invalid_argument, "not a record of this format");
     }
@@ -44,15 +56,13 @@ Records::Records(const std::string& dir) {
 
 void Records::write(const BoxRecord& record) const {
     in("record " + record.id, [&] {
-        const std::string bytes = wire::encode(record);
-        const std::string draft = draft_name(record.id);
+        const std::string bytes = to_file(record);
         const Fd file{
-            sys(::openat(dir_.get(), draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), "open")};
-        if (sys(::write(file.get(), bytes.data(), bytes.size()), "write") !=
-            static_cast<ssize_t>(bytes.size())) {
-            throw Error{Errc::exhausted, Fault::oyat_operator, "the state's file system is full"};
-        }
-        sys(::renameat(dir_.get(), draft.c_str(), dir_.get(), record.id.c_str()), "rename");
+            sys(::openat(dir_.get(), record.id.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600), "open")};
+        if (sys(::pwrite(file.get(), bytes.data(), bytes.size(), 0), "write") ==
+            static_cast<ssize_t>(bytes.size()))
+            return;
+        throw Error{Errc::exhausted, Fault::oyat_operator, "the state's file system is full"};
     });
 }
 

@@ -35,6 +35,18 @@ TEST_F(RecordsTest, GivesBackWhatWasWrittenLast) {
     EXPECT_EQ(all[0].limits.memory_bytes, 5U);
 }
 
+TEST_F(RecordsTest, AShorterOneLeavesNothingOfTheLonger) {
+    BoxRecord longer = record("i1", Stage::handed_out);
+    longer.owner_tag = std::string(40, 'x');
+    longer.frozen = true;
+    records_.write(longer);
+    records_.write(record("i1", Stage::pooled));
+    const std::vector<BoxRecord> all = records_.read_all();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].owner_tag, "");
+    EXPECT_FALSE(all[0].frozen);
+}
+
 TEST_F(RecordsTest, ForgetsWhatIsRemoved) {
     records_.write(record("i1", Stage::pooled));
     records_.remove("i1");
@@ -43,7 +55,7 @@ TEST_F(RecordsTest, ForgetsWhatIsRemoved) {
 
 TEST_F(RecordsTest, RemovesWhatIsNoRecord) {
     std::ofstream{dir_ + "/i2"} << "not a record at all";
-    std::ofstream{dir_ + "/i3.new"} << "";  // the draft of a keeper that was killed
+    std::ofstream{dir_ + "/i3"} << "";  // of a keeper that was killed between open and write
     BoxRecord from_later = record("i4", Stage::handed_out);
     from_later.format = BoxRecord::kFormat + 1;
     records_.write(from_later);

@@ -68,6 +68,16 @@ void Requests::handle(ClientId client, const wire::KeeperRequest& request, std::
     rooms_.socket.reply(client, answer->reply, std::move(answer->fds));
 }
 
+// Without it the box goes again.
+Fd Requests::first_record(const std::string& id) {
+    try {
+        return rooms_.audit.open(id, 1);
+    } catch (const Error&) {
+        rooms_.boxes.kill(id, [](const wire::BoxStats&) {});
+        throw;
+    }
+}
+
 std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
                                                     const LateReply& late) {
     Answer answer;
@@ -77,8 +87,9 @@ std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& r
         checked_digest(request.create->template_digest);
         check_name(request.create->owner_tag);
         Boxes::Handed made = rooms_.boxes.create(*request.create);
-        answer.reply.created = std::move(made.message);
         answer.fds = std::move(made.fds);
+        answer.fds.push_back(first_record(made.message.box.id));
+        answer.reply.created = std::move(made.message);
     } else if (request.attach) {
         Boxes::Handed again = rooms_.boxes.attach(checked_id(request.attach->id));
         answer.reply.created = std::move(again.message);

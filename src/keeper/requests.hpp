@@ -48,6 +48,7 @@ private:
     using LateReply = std::function<void(wire::KeeperReply)>;
 
     // The answer, or nothing when it comes later through `late`.
+    [[nodiscard]] Fd first_record(const std::string& id);
     [[nodiscard]] std::optional<Answer> carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
                                                   const LateReply& late);
     void import_template(const wire::ImportTemplate& order, Fd archive, const LateReply& late);

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -168,8 +170,12 @@ public:
         // Whatever the test left: an ephemeral keeper takes it along.
         start({"--ephemeral"});
         stop();
-        for (const auto& entry : std::filesystem::directory_iterator{dir + "/audit"})
-            std::filesystem::remove(entry);
+        // Their append-only attribute would keep them.
+        for (const auto& entry : std::filesystem::directory_iterator{dir + "/audit"}) {
+            const Fd file{::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC)};
+            int none = 0;
+            ::ioctl(file.get(), FS_IOC_SETFLAGS, &none);
+        }
         std::filesystem::remove_all(dir);
     }
 

@@ -1,5 +1,6 @@
 #include "keeperlink/connect_keeper.hpp"
 
+#include <map>
 #include <utility>
 
 #include "io/task_group.hpp"
@@ -38,7 +39,13 @@ public:
         co_return to_core(expect(answer.reply.info, "facts"));
     }
     Task<core::NewBox> create(core::BoxOrder order) override {
-        co_return new_box(co_await ask({.create = to_wire(std::move(order))}));
+        auto answer = co_await ask({.create = to_wire(std::move(order))});
+        if (answer.fds.size() != kBoxFds + 1) throw incomplete();
+        Fd record = std::move(answer.fds.back());
+        answer.fds.pop_back();
+        core::NewBox box = new_box(std::move(answer));
+        first_records_.insert_or_assign(box.facts.id, std::move(record));
+        co_return box;
     }
     Task<core::NewBox> attach(std::string id) override {
         co_return new_box(co_await ask({.attach = wire::AttachBox{.id = std::move(id)}}));
@@ -56,6 +63,7 @@ public:
         co_return all;
     }
     Task<core::BoxUsage> kill(std::string id) override {
+        first_records_.erase(id);
         auto answer = co_await ask({.kill = wire::KillBox{.id = std::move(id)}});
         co_return single_usage(answer.reply);
     }
@@ -74,6 +82,9 @@ public:
         co_return single_fd(answer);
     }
     Task<Fd> open_audit(std::string name, std::uint32_t segment) override {
+        // It came with the box, for whoever asks next.
+        if (auto first = first_records_.extract(name); !first.empty() && segment == 1)
+            co_return std::move(first.mapped());
         auto answer =
             co_await ask({.open_audit = wire::OpenAudit{.name = std::move(name), .segment = segment}});
         co_return single_fd(answer);
@@ -115,11 +126,12 @@ private:
     Task<KeeperConnection::Answer> ask(wire::KeeperRequest request) {
         return KeeperConnection::call(connection_, std::move(request), Fd{}, kAnswerLimit);
     }
+    static Error incomplete() {
+        return Error{Errc::internal, Fault::engine, "the keeper sent a box without all its descriptors"};
+    }
     static core::NewBox new_box(KeeperConnection::Answer answer) {
         wire::BoxCreated created = expect(answer.reply.created, "a box");
-        if (answer.fds.size() != kBoxFds) {
-            throw Error{Errc::internal, Fault::engine, "the keeper sent a box without all its descriptors"};
-        }
+        if (answer.fds.size() != kBoxFds) throw incomplete();
         return {.facts = to_core(std::move(created.box)),
                 .handles = {.agent = std::move(answer.fds[0]),
                             .pidfd = std::move(answer.fds[1]),
@@ -141,6 +153,7 @@ private:
     std::shared_ptr<KeeperConnection>
         connection_;  // shared with the background task and with calls that are under way
     TaskGroup tasks_;
+    std::map<std::string, Fd> first_records_;  // of boxes whose record nobody has asked for yet
 };
 
 }  // namespace

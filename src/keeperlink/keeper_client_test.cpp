@@ -129,7 +129,7 @@ Task<> create(Pair& pair) {
         const auto request = co_await fake.request();
         EXPECT_EQ(request.create.value().owner_tag, "tag");
         EXPECT_TRUE(request.create->never_pool);
-        fake.reply(box_reply(request.id), {0, 1, 2, 0, 1});
+        fake.reply(box_reply(request.id), {0, 1, 2, 0, 1, 2});
     };
     core::BoxOrder order;
     order.owner_tag = "tag";
@@ -142,6 +142,14 @@ Task<> create(Pair& pair) {
         EXPECT_GT(fd->get(), 2);
         EXPECT_NE(::fcntl(fd->get(), F_GETFD) & FD_CLOEXEC, 0);
     }
+    // Its first record came along: the keeper is asked for others only.
+    EXPECT_GT((co_await pair.keeper->open_audit(box.facts.id, 1)).get(), 2);
+    const auto opened = [](FakeKeeper& fake) -> Task<> {
+        const auto request = co_await fake.request();
+        EXPECT_EQ(request.open_audit.value().segment, 1u);
+        fake.reply({.id = request.id}, {0});
+    };
+    (void)co_await called(pair.keeper->open_audit(box.facts.id, 1), opened(pair.fake));
 }
 TEST(KeeperClient, TakesABoxWithItsDescriptors) {
     run_story(create);

@@ -19,6 +19,9 @@ constexpr int kSilentTicks = 2;                     // 10 s without an answer
 constexpr std::size_t kShortQueue = 1u << 20;       // writers wait while more is queued
 constexpr std::size_t kGoodPiece = wire::kMaxData;  // small DATA frames are joined up to this
 
+constexpr std::size_t kCreditPiece = wire::kInitialWindow / 4;
+constexpr auto kCreditDelay = std::chrono::milliseconds{5};
+
 constexpr int kPatience = 12;       // ticks, a minute, for a call or for the first word of a longer stream
 constexpr int kLongPatience = 120;  // for calls that may move or remove whole trees
 
@@ -43,6 +46,7 @@ Link::Link(Executor executor, Fd socket, std::uint64_t generation, std::shared_p
       socket_{executor, std::move(socket)},
       generation_{generation},
       scratch_{std::move(scratch)},
+      small_credits_due_{executor, [this] { send_small_credits(); }},
       pulse_{executor, [this] { tick(); }} {
     pulse_.arm(kPulse);
 }
@@ -133,10 +137,24 @@ void Link::send_soon(FrameKind kind, std::uint32_t stream, ChannelId channel, st
 
 void Link::give_credit(StreamState& stream, std::size_t bytes) {
     if (bytes == 0 || over_) return;
-    if (!stream.end) stream.rules.lend(bytes);
-    // Also after END: credit is the acknowledgement of what a process wrote and how it ended.
-    send_soon(FrameKind::credit, stream.id, ChannelId::none,
-              wire::credit_payload(static_cast<std::uint32_t>(bytes)));
+    std::uint32_t& owed = small_credits_[stream.id];
+    owed += static_cast<std::uint32_t>(bytes);
+    if (owed >= kCreditPiece) {
+        send_credit(stream.id, owed);
+        small_credits_.erase(stream.id);
+    } else if (!small_credits_due_.armed()) {
+        small_credits_due_.arm(kCreditDelay);
+    }
+}
+
+void Link::send_small_credits() {
+    for (const auto& [stream, bytes] : std::exchange(small_credits_, {})) send_credit(stream, bytes);
+}
+
+// Also after END: credit is the acknowledgement of what a process wrote and how it ended.
+void Link::send_credit(std::uint32_t stream, std::uint32_t bytes) {
+    if (const auto found = streams_.find(stream); found != streams_.end()) found->second->rules.lend(bytes);
+    send_soon(FrameKind::credit, stream, ChannelId::none, wire::credit_payload(bytes));
 }
 
 void Link::abandon(StreamState& stream) {
@@ -324,6 +342,8 @@ void Link::shut(std::string reason) {
     over_ = true;
     reason_ = std::move(reason);
     pulse_.disarm();
+    small_credits_due_.disarm();
+    small_credits_.clear();
     socket_.close();
     out_.clear();
     out_sent_ = 0;

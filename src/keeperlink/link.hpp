@@ -67,6 +67,8 @@ public:
     // Small frames that may wait for the end of the loop's turn.
     void send_soon(wire::FrameKind kind, std::uint32_t stream, wire::ChannelId channel,
                    std::string_view payload);
+    // Credit of a quarter window goes at once; less of it within 5 ms, so that the agent is not woken for
+    // each small piece while the command and its reader want the processors.
     void give_credit(StreamState& stream, std::size_t bytes);
     void abandon(StreamState& stream);
 
@@ -94,6 +96,8 @@ private:
     void deliver(StreamState& stream, Piece piece);
     bool flush();
     void lose_patience();
+    void send_credit(std::uint32_t stream, std::uint32_t bytes);
+    void send_small_credits();
     void shut(std::string reason);
 
     Executor executor_;
@@ -108,6 +112,8 @@ private:
     std::size_t out_sent_ = 0;  // bytes of out_ that the socket has taken
     Condition writing_;         // there is something to write
     Condition drained_;
+    std::unordered_map<std::uint32_t, std::uint32_t> small_credits_;  // bytes by stream, not yet sent
+    Timer small_credits_due_;
 
     bool greeted_ = false;
     bool over_ = false;

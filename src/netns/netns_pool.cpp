@@ -5,6 +5,7 @@
 namespace oyat::netns {
 
 Netns NetnsPool::take() {
+    if (on_taken_) on_taken_();
     if (ready_.empty()) return Netns::make();
     Netns taken = std::move(ready_.back());
     ready_.pop_back();

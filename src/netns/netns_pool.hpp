@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "netns/netns.hpp"
@@ -18,6 +20,8 @@ public:
     // Makes at most `at_most` of those that are missing, so that the caller's loop never stands still for
     // long. True when more are missing: call again when idle.
     bool refill(std::size_t at_most);
+    // Called each time one is taken.
+    void on_taken(std::function<void()> callback) { on_taken_ = std::move(callback); }
 
     [[nodiscard]] std::size_t ready() const noexcept { return ready_.size(); }
     [[nodiscard]] std::size_t wanted() const noexcept { return wanted_; }
@@ -25,6 +29,7 @@ public:
 private:
     std::size_t wanted_;
     std::vector<Netns> ready_;
+    std::function<void()> on_taken_;
 };
 
 }  // namespace oyat::netns

@@ -7,12 +7,13 @@
 
 #include "wire/codec.hpp"
 
-// The messages between oyatd and oyat-keeper: one SOCK_SEQPACKET unix socket, one protobuf message a packet, at most
-// kMaxKeeperPacket bytes, descriptors by SCM_RIGHTS. oyatd sends KeeperRequest, the keeper answers each with one
-// KeeperReply of the same `id` (in any order) and sends KeeperEvents on its own.
+// The messages between oyatd and oyat-keeper: one SOCK_SEQPACKET unix socket, one protobuf message a packet,
+// at most kMaxKeeperPacket bytes, descriptors by SCM_RIGHTS. oyatd sends KeeperRequest, the keeper answers
+// each with one KeeperReply of the same `id` (in any order) and sends KeeperEvents on its own.
 //
-// Rule (threats I6, D-03): the keeper takes ids and numbers, never a path, command line, mount option, nft text or
-// address. Every string that oyatd sends is a sandbox id, a template digest or a name of [a-z0-9-]{1,40}.
+// Rule (threats I6, D-03): the keeper takes ids and numbers, never a path, command line, mount option, nft
+// text or address. Every string that oyatd sends is a sandbox id, a template digest or a name of
+// [a-z0-9-]{1,40}.
 namespace oyat::wire {
 
 inline constexpr std::size_t kMaxKeeperPacket = 128 * 1024;
@@ -23,13 +24,18 @@ inline constexpr std::size_t kMaxKeeperFds = 8;
 struct BoxLimits {
     static constexpr bool kIsMessage = true;
     std::uint64_t memory_bytes = 0;
-    std::uint32_t cpu_millis = 0;   // 2000 = two CPUs
+    std::uint32_t cpu_millis = 0;  // 2000 = two CPUs
     std::uint32_t processes = 0;
     std::uint64_t disk_bytes = 0;
     std::uint64_t disk_inodes = 0;
     std::uint64_t io_bytes_per_second = 0;  // 0 = none
-    template <class V> void fields(V& v) {
-        v(1, memory_bytes); v(2, cpu_millis); v(3, processes); v(4, disk_bytes); v(5, disk_inodes);
+    template <class V>
+    void fields(V& v) {
+        v(1, memory_bytes);
+        v(2, cpu_millis);
+        v(3, processes);
+        v(4, disk_bytes);
+        v(5, disk_inodes);
         v(6, io_bytes_per_second);
     }
 };
@@ -38,67 +44,155 @@ struct Phase {  // how long one step of a create took
     static constexpr bool kIsMessage = true;
     std::string name;  // queued, image, network, started
     std::uint64_t micros = 0;
-    template <class V> void fields(V& v) { v(1, name); v(2, micros); }
+    template <class V>
+    void fields(V& v) {
+        v(1, name);
+        v(2, micros);
+    }
 };
 
 // What is known of a living sandbox without asking its agent.
 struct Box {
     static constexpr bool kIsMessage = true;
-    std::string id;              // i + 20 of [a-z0-9], chosen by the keeper, never reused
+    std::string id;  // i + 20 of [a-z0-9], chosen by the keeper, never reused
     std::uint64_t generation = 0;
-    std::string engine;          // "jail"
-    std::string boundary;        // "shared-kernel"
-    std::string template_digest; // "sha256:<64 hex>"
-    BoxLimits limits;            // in force
+    std::string engine;           // "jail"
+    std::string boundary;         // "shared-kernel"
+    std::string template_digest;  // "sha256:<64 hex>"
+    BoxLimits limits;             // in force
     bool frozen = false;
-    bool warm = false;           // came out of the pool
+    bool warm = false;  // came out of the pool
     std::int64_t created_ms = 0;
-    std::string owner_tag;       // opaque name that oyatd gave at create, [a-z0-9-]{0,40}
-    std::string disk_limit_by;   // "btrfs-qgroup", "project-quota", "loop-image", "watched"
-    std::string kernel;          // release that answers inside
-    template <class V> void fields(V& v) {
-        v(1, id); v(2, generation); v(3, engine); v(4, boundary); v(5, template_digest); v(6, limits); v(7, frozen);
-        v(8, warm); v(9, created_ms); v(10, owner_tag); v(11, disk_limit_by); v(12, kernel);
+    std::string owner_tag;      // opaque name that oyatd gave at create, [a-z0-9-]{0,40}
+    std::string disk_limit_by;  // "btrfs-qgroup", "project-quota", "loop-image", "watched"
+    std::string kernel;         // release that answers inside
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, generation);
+        v(3, engine);
+        v(4, boundary);
+        v(5, template_digest);
+        v(6, limits);
+        v(7, frozen);
+        v(8, warm);
+        v(9, created_ms);
+        v(10, owner_tag);
+        v(11, disk_limit_by);
+        v(12, kernel);
     }
 };
 
-// Reply fds: [0] agent stream (connected unix SOCK_STREAM), [1] pidfd of pid 1, [2] TCP listener of the transparent
-// proxy (SO_ORIGINAL_DST), [3] UDP socket of the name server, [4] TCP listener of the name server; all inside the
-// sandbox's network namespace, non-blocking.
+// Reply fds: [0] agent stream (connected unix SOCK_STREAM), [1] pidfd of pid 1, [2] TCP listener of the
+// transparent proxy (SO_ORIGINAL_DST), [3] UDP socket of the name server, [4] TCP listener of the name
+// server; all inside the sandbox's network namespace, non-blocking; [5] its first audit segment, as OpenAudit
+// gives it: a create without a record is no use.
 struct CreateBox {
     static constexpr bool kIsMessage = true;
     std::string template_digest;
-    std::string engine;        // "" or "jail"
+    std::string engine;  // "" or "jail"
     BoxLimits limits;
     std::string owner_tag;
     bool from_pool_only = false;  // claim mode "require": refuse with `exhausted` when none is warm
     bool never_pool = false;      // claim mode "never"
-    template <class V> void fields(V& v) {
-        v(1, template_digest); v(2, engine); v(3, limits); v(4, owner_tag); v(5, from_pool_only); v(6, never_pool);
+    template <class V>
+    void fields(V& v) {
+        v(1, template_digest);
+        v(2, engine);
+        v(3, limits);
+        v(4, owner_tag);
+        v(5, from_pool_only);
+        v(6, never_pool);
     }
 };
 struct BoxCreated {
     static constexpr bool kIsMessage = true;
     Box box;
     std::vector<Phase> phases;
-    template <class V> void fields(V& v) { v(1, box); v(2, phases); }
+    template <class V>
+    void fields(V& v) {
+        v(1, box);
+        v(2, phases);
+    }
 };
 
-struct ListBoxes { static constexpr bool kIsMessage = true; std::string after; template <class V> void fields(V& v) { v(1, after); } };
+struct ListBoxes {
+    static constexpr bool kIsMessage = true;
+    std::string after;
+    template <class V>
+    void fields(V& v) {
+        v(1, after);
+    }
+};
 struct BoxList {  // sorted by id, from the first above `after`; `more` when the packet was full
     static constexpr bool kIsMessage = true;
-    std::vector<Box> boxes; bool more = false;
-    template <class V> void fields(V& v) { v(1, boxes); v(2, more); }
+    std::vector<Box> boxes;
+    bool more = false;
+    template <class V>
+    void fields(V& v) {
+        v(1, boxes);
+        v(2, more);
+    }
 };
-// Same fds as CreateBox; the sockets are made anew, and the agent drops its earlier connection. Reply: BoxCreated.
-struct AttachBox { static constexpr bool kIsMessage = true; std::string id; template <class V> void fields(V& v) { v(1, id); } };
-// Kills and reaps; the reply comes when no process is left. Trees are removed later. Reply: BoxStats (last figures).
-struct KillBox { static constexpr bool kIsMessage = true; std::string id; template <class V> void fields(V& v) { v(1, id); } };
-struct FreezeBox { static constexpr bool kIsMessage = true; std::string id; bool frozen = false; template <class V> void fields(V& v) { v(1, id); v(2, frozen); } };
-struct UpdateLimits { static constexpr bool kIsMessage = true; std::string id; BoxLimits limits; template <class V> void fields(V& v) { v(1, id); v(2, limits); } };
+// Fds [0] to [4] of CreateBox; the sockets are made anew, and the agent drops its earlier connection. Reply:
+// BoxCreated.
+struct AttachBox {
+    static constexpr bool kIsMessage = true;
+    std::string id;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+    }
+};
+// Kills and reaps; the reply comes when no process is left. Trees are removed later. Reply: BoxStats (last
+// figures).
+struct KillBox {
+    static constexpr bool kIsMessage = true;
+    std::string id;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+    }
+};
+struct FreezeBox {
+    static constexpr bool kIsMessage = true;
+    std::string id;
+    bool frozen = false;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, frozen);
+    }
+};
+struct UpdateLimits {
+    static constexpr bool kIsMessage = true;
+    std::string id;
+    BoxLimits limits;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, limits);
+    }
+};
 // A TCP socket of the sandbox's network namespace, connected (or refused) to 127.0.0.1:port. fd [0].
-struct DialBox { static constexpr bool kIsMessage = true; std::string id; std::uint32_t port = 0; template <class V> void fields(V& v) { v(1, id); v(2, port); } };
-struct StatBoxes { static constexpr bool kIsMessage = true; std::vector<std::string> ids; template <class V> void fields(V& v) { v(1, ids); } };
+struct DialBox {
+    static constexpr bool kIsMessage = true;
+    std::string id;
+    std::uint32_t port = 0;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, port);
+    }
+};
+struct StatBoxes {
+    static constexpr bool kIsMessage = true;
+    std::vector<std::string> ids;
+    template <class V>
+    void fields(V& v) {
+        v(1, ids);
+    }
+};
 struct BoxStats {
     static constexpr bool kIsMessage = true;
     std::string id;
@@ -106,105 +200,294 @@ struct BoxStats {
     std::uint64_t cpu_us = 0, throttled_us = 0;
     std::uint32_t processes = 0, processes_denied = 0, oom_kills = 0;
     std::uint64_t disk_used = 0, disk_limit = 0, inodes_used = 0, inodes_limit = 0;
-    template <class V> void fields(V& v) {
-        v(1, id); v(2, memory_now); v(3, memory_peak); v(4, memory_cache); v(5, memory_limit); v(6, cpu_us);
-        v(7, throttled_us); v(8, processes); v(9, processes_denied); v(10, oom_kills); v(11, disk_used);
-        v(12, disk_limit); v(13, inodes_used); v(14, inodes_limit);
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, memory_now);
+        v(3, memory_peak);
+        v(4, memory_cache);
+        v(5, memory_limit);
+        v(6, cpu_us);
+        v(7, throttled_us);
+        v(8, processes);
+        v(9, processes_denied);
+        v(10, oom_kills);
+        v(11, disk_used);
+        v(12, disk_limit);
+        v(13, inodes_used);
+        v(14, inodes_limit);
     }
 };
-struct BoxStatsList { static constexpr bool kIsMessage = true; std::vector<BoxStats> stats; template <class V> void fields(V& v) { v(1, stats); } };
+struct BoxStatsList {
+    static constexpr bool kIsMessage = true;
+    std::vector<BoxStats> stats;
+    template <class V>
+    void fields(V& v) {
+        v(1, stats);
+    }
+};
 
-// fd [0]: the audit file <state>/audit/<name>.<segment, six digits>.log, made when absent (0640, root and oyatd's group; the
-// directory 0750), opened O_RDWR|O_APPEND, with the append-only attribute where the file system has it.
-// `name` is [a-z0-9-]{1,40}; `segment` counts from 1. DropAudit refuses a segment that is
+// fd [0]: the audit file <state>/audit/<name>.<segment, six digits>.log, made when absent (0640, root and
+// oyatd's group; the directory 0750), opened O_RDWR|O_APPEND, with the append-only attribute where the file
+// system has it. `name` is [a-z0-9-]{1,40}; `segment` counts from 1. DropAudit refuses a segment that is
 // younger than 30 days and among the newest 10 GiB.
-struct OpenAudit { static constexpr bool kIsMessage = true; std::string name; std::uint32_t segment = 0; template <class V> void fields(V& v) { v(1, name); v(2, segment); } };
-struct DropAudit { static constexpr bool kIsMessage = true; std::string name; std::uint32_t segment = 0; template <class V> void fields(V& v) { v(1, name); v(2, segment); } };
+struct OpenAudit {
+    static constexpr bool kIsMessage = true;
+    std::string name;
+    std::uint32_t segment = 0;
+    template <class V>
+    void fields(V& v) {
+        v(1, name);
+        v(2, segment);
+    }
+};
+struct DropAudit {
+    static constexpr bool kIsMessage = true;
+    std::string name;
+    std::uint32_t segment = 0;
+    template <class V>
+    void fields(V& v) {
+        v(1, name);
+        v(2, segment);
+    }
+};
 
 struct TemplateInfo {
     static constexpr bool kIsMessage = true;
-    std::string digest; std::string name; std::uint64_t bytes = 0; std::uint64_t files = 0; std::int64_t created_ms = 0;
-    template <class V> void fields(V& v) { v(1, digest); v(2, name); v(3, bytes); v(4, files); v(5, created_ms); }
+    std::string digest;
+    std::string name;
+    std::uint64_t bytes = 0;
+    std::uint64_t files = 0;
+    std::int64_t created_ms = 0;
+    template <class V>
+    void fields(V& v) {
+        v(1, digest);
+        v(2, name);
+        v(3, bytes);
+        v(4, files);
+        v(5, created_ms);
+    }
 };
-struct ListTemplates { static constexpr bool kIsMessage = true; bool reserved = false; template <class V> void fields(V& v) { v(1, reserved); } };
-struct TemplateList { static constexpr bool kIsMessage = true; std::vector<TemplateInfo> templates; template <class V> void fields(V& v) { v(1, templates); } };
-// Request fd [0]: a tar, optionally zstd, of the root tree. Unpacked by a child in its own root; the digest must fit
-// `digest` when that is set. Progress by KeeperEvent. Reply: TemplateInfo.
-struct ImportTemplate { static constexpr bool kIsMessage = true; std::string name; std::string digest; template <class V> void fields(V& v) { v(1, name); v(2, digest); } };
+struct ListTemplates {
+    static constexpr bool kIsMessage = true;
+    bool reserved = false;
+    template <class V>
+    void fields(V& v) {
+        v(1, reserved);
+    }
+};
+struct TemplateList {
+    static constexpr bool kIsMessage = true;
+    std::vector<TemplateInfo> templates;
+    template <class V>
+    void fields(V& v) {
+        v(1, templates);
+    }
+};
+// Request fd [0]: a tar, optionally zstd, of the root tree. Unpacked by a child in its own root; the digest
+// must fit `digest` when that is set. Progress by KeeperEvent. Reply: TemplateInfo.
+struct ImportTemplate {
+    static constexpr bool kIsMessage = true;
+    std::string name;
+    std::string digest;
+    template <class V>
+    void fields(V& v) {
+        v(1, name);
+        v(2, digest);
+    }
+};
 // Request fd [0]: where the tar.zst is written. Reply: TemplateInfo.
-struct ExportTemplate { static constexpr bool kIsMessage = true; std::string digest; template <class V> void fields(V& v) { v(1, digest); } };
-struct RemoveTemplate { static constexpr bool kIsMessage = true; std::string digest; template <class V> void fields(V& v) { v(1, digest); } };
+struct ExportTemplate {
+    static constexpr bool kIsMessage = true;
+    std::string digest;
+    template <class V>
+    void fields(V& v) {
+        v(1, digest);
+    }
+};
+struct RemoveTemplate {
+    static constexpr bool kIsMessage = true;
+    std::string digest;
+    template <class V>
+    void fields(V& v) {
+        v(1, digest);
+    }
+};
 
-struct GetInfo { static constexpr bool kIsMessage = true; bool reserved = false; template <class V> void fields(V& v) { v(1, reserved); } };
+struct GetInfo {
+    static constexpr bool kIsMessage = true;
+    bool reserved = false;
+    template <class V>
+    void fields(V& v) {
+        v(1, reserved);
+    }
+};
 struct EngineInfo {
     static constexpr bool kIsMessage = true;
-    std::string name; bool available = false; std::string boundary; std::string reason;
+    std::string name;
+    bool available = false;
+    std::string boundary;
+    std::string reason;
     std::vector<std::string> capabilities;  // pause, disk_snapshot, disk_fork, memory_snapshot, memory_fork
     std::string version;
-    template <class V> void fields(V& v) { v(1, name); v(2, available); v(3, boundary); v(4, reason); v(5, capabilities); v(6, version); }
+    template <class V>
+    void fields(V& v) {
+        v(1, name);
+        v(2, available);
+        v(3, boundary);
+        v(4, reason);
+        v(5, capabilities);
+        v(6, version);
+    }
 };
 struct LimitInfo {  // one hard limit and how this host enforces it
     static constexpr bool kIsMessage = true;
-    std::string name; std::string mechanism; bool hard = false; std::uint64_t default_value = 0; std::uint64_t maximum = 0;
-    template <class V> void fields(V& v) { v(1, name); v(2, mechanism); v(3, hard); v(4, default_value); v(5, maximum); }
+    std::string name;
+    std::string mechanism;
+    bool hard = false;
+    std::uint64_t default_value = 0;
+    std::uint64_t maximum = 0;
+    template <class V>
+    void fields(V& v) {
+        v(1, name);
+        v(2, mechanism);
+        v(3, hard);
+        v(4, default_value);
+        v(5, maximum);
+    }
 };
 struct HeldCounts {
     static constexpr bool kIsMessage = true;
     std::uint32_t sandboxes = 0, mounts = 0, cgroups = 0, netns = 0, processes = 0;
-    template <class V> void fields(V& v) { v(1, sandboxes); v(2, mounts); v(3, cgroups); v(4, netns); v(5, processes); }
+    template <class V>
+    void fields(V& v) {
+        v(1, sandboxes);
+        v(2, mounts);
+        v(3, cgroups);
+        v(4, netns);
+        v(5, processes);
+    }
 };
 struct KeeperInfo {
     static constexpr bool kIsMessage = true;
-    std::uint32_t version = 0; std::string state_id; std::string kernel;
-    std::vector<EngineInfo> engines; std::vector<LimitInfo> limits; std::vector<std::string> probes;
-    HeldCounts held; HeldCounts pooled; std::uint32_t trash = 0;
+    std::uint32_t version = 0;
+    std::string state_id;
+    std::string kernel;
+    std::vector<EngineInfo> engines;
+    std::vector<LimitInfo> limits;
+    std::vector<std::string> probes;
+    HeldCounts held;
+    HeldCounts pooled;
+    std::uint32_t trash = 0;
     std::string cgroup_mode;  // v1, v2, hybrid, none
-    template <class V> void fields(V& v) {
-        v(1, version); v(2, state_id); v(3, kernel); v(4, engines); v(5, limits); v(6, probes); v(7, held); v(8, pooled);
-        v(9, trash); v(10, cgroup_mode);
+    template <class V>
+    void fields(V& v) {
+        v(1, version);
+        v(2, state_id);
+        v(3, kernel);
+        v(4, engines);
+        v(5, limits);
+        v(6, probes);
+        v(7, held);
+        v(8, pooled);
+        v(9, trash);
+        v(10, cgroup_mode);
     }
 };
 
 struct KeeperRequest {
     static constexpr bool kIsMessage = true;
     std::uint64_t id = 0;
-    std::optional<GetInfo> info; std::optional<CreateBox> create; std::optional<ListBoxes> list;
-    std::optional<AttachBox> attach; std::optional<KillBox> kill; std::optional<FreezeBox> freeze;
-    std::optional<UpdateLimits> update; std::optional<DialBox> dial; std::optional<StatBoxes> stats;
-    std::optional<OpenAudit> open_audit; std::optional<DropAudit> drop_audit;
-    std::optional<ListTemplates> list_templates; std::optional<ImportTemplate> import_template;
-    std::optional<ExportTemplate> export_template; std::optional<RemoveTemplate> remove_template;
-    template <class V> void fields(V& v) {
-        v(1, id); v(2, info); v(3, create); v(4, list); v(5, attach); v(6, kill); v(7, freeze); v(8, update); v(9, dial);
-        v(10, stats); v(11, open_audit); v(12, drop_audit); v(13, list_templates); v(14, import_template);
-        v(15, export_template); v(16, remove_template);
+    std::optional<GetInfo> info;
+    std::optional<CreateBox> create;
+    std::optional<ListBoxes> list;
+    std::optional<AttachBox> attach;
+    std::optional<KillBox> kill;
+    std::optional<FreezeBox> freeze;
+    std::optional<UpdateLimits> update;
+    std::optional<DialBox> dial;
+    std::optional<StatBoxes> stats;
+    std::optional<OpenAudit> open_audit;
+    std::optional<DropAudit> drop_audit;
+    std::optional<ListTemplates> list_templates;
+    std::optional<ImportTemplate> import_template;
+    std::optional<ExportTemplate> export_template;
+    std::optional<RemoveTemplate> remove_template;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, info);
+        v(3, create);
+        v(4, list);
+        v(5, attach);
+        v(6, kill);
+        v(7, freeze);
+        v(8, update);
+        v(9, dial);
+        v(10, stats);
+        v(11, open_audit);
+        v(12, drop_audit);
+        v(13, list_templates);
+        v(14, import_template);
+        v(15, export_template);
+        v(16, remove_template);
     }
 };
 
 enum class EventKind : std::uint8_t { none = 0, died = 1, oom = 2, template_progress = 3, disk_full = 4 };
 
-// died: pid 1 of a sandbox ended though nobody asked; what is left is cleaned up. oom: the kernel killed `process`
-// (its name and pid inside, when they could be seen) in the sandbox. template_progress: of an import, `id` is the name
-// it was given, `count` the files and `text` the bytes so far. disk_full: left to stores that are only watched; a limit
-// that the kernel holds shows in the figures.
+// died: pid 1 of a sandbox ended though nobody asked; what is left is cleaned up. oom: the kernel killed
+// `process` (its name and pid inside, when they could be seen) in the sandbox. template_progress: of an
+// import, `id` is the name it was given, `count` the files and `text` the bytes so far. disk_full: left to
+// stores that are only watched; a limit that the kernel holds shows in the figures.
 struct KeeperEvent {
     static constexpr bool kIsMessage = true;
     EventKind kind = EventKind::none;
-    std::string id; std::string process; std::uint32_t pid = 0; std::uint32_t count = 0; std::string text;
+    std::string id;
+    std::string process;
+    std::uint32_t pid = 0;
+    std::uint32_t count = 0;
+    std::string text;
     std::optional<BoxStats> last;
-    template <class V> void fields(V& v) { v(1, kind); v(2, id); v(3, process); v(4, pid); v(5, count); v(6, text); v(7, last); }
+    template <class V>
+    void fields(V& v) {
+        v(1, kind);
+        v(2, id);
+        v(3, process);
+        v(4, pid);
+        v(5, count);
+        v(6, text);
+        v(7, last);
+    }
 };
 
 // `code` is 0 or Errc + 1, `fault` is Fault + 1 (0: the default of the code).
 struct KeeperReply {
     static constexpr bool kIsMessage = true;
-    std::uint64_t id = 0; std::uint32_t code = 0; std::uint32_t fault = 0; std::string message;
-    std::optional<KeeperInfo> info; std::optional<BoxCreated> created; std::optional<BoxList> boxes;
-    std::optional<BoxStatsList> stats; std::optional<TemplateList> templates; std::optional<TemplateInfo> template_info;
+    std::uint64_t id = 0;
+    std::uint32_t code = 0;
+    std::uint32_t fault = 0;
+    std::string message;
+    std::optional<KeeperInfo> info;
+    std::optional<BoxCreated> created;
+    std::optional<BoxList> boxes;
+    std::optional<BoxStatsList> stats;
+    std::optional<TemplateList> templates;
+    std::optional<TemplateInfo> template_info;
     std::optional<KeeperEvent> event;  // set when id == 0: unsolicited
-    template <class V> void fields(V& v) {
-        v(1, id); v(2, code); v(3, fault); v(4, message); v(5, info); v(6, created); v(7, boxes); v(8, stats);
-        v(9, templates); v(10, template_info); v(11, event);
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+        v(2, code);
+        v(3, fault);
+        v(4, message);
+        v(5, info);
+        v(6, created);
+        v(7, boxes);
+        v(8, stats);
+        v(9, templates);
+        v(10, template_info);
+        v(11, event);
     }
 };
 
