@@ -50,15 +50,16 @@ const measures = {
     await sandbox.kill()
     return { exec, host }
   },
-  // `n` creates at once, each with a first command. `pause` first: the pool may be full ("warm") or is not waited for.
+  // `n` creates at once, each followed by a first command.
   async burst() {
-    const ready = [], failed = []
+    const created = [], ready = [], failed = []
     const made = []
     await Promise.all(
       Array.from({ length: n }, async () => {
         const began = clock()
         try {
           const sandbox = await Sandbox.create('base')
+          created.push(clock() - began)
           made.push(sandbox)
           await sandbox.commands.run('true')
           ready.push(clock() - began)
@@ -68,7 +69,7 @@ const measures = {
       })
     )
     await Promise.all(made.map((sandbox) => sandbox.kill()))
-    return { ready, failed }
+    return { created, ready, failed }
   },
   // Files of `extra` MiB up and down, and the same bytes to and from a bare Node server.
   async files() {

@@ -42,9 +42,9 @@ class Wire:
             raise ConnectionError(head.decode())
         self.until(b"0\r\n\r\n")
 
-    def upload(self, sandbox, total):
+    def upload(self, sandbox, path, total):
         head = "".join(f"{name}: {value}\r\n" for name, value in sandbox.headers().items())
-        self.socket.sendall((f"POST /files?path=/home/user/big&username=user HTTP/1.1\r\nHost: {self.host}\r\n{head}"
+        self.socket.sendall((f"POST /files?path={path}&username=user HTTP/1.1\r\nHost: {self.host}\r\n{head}"
                              f"Content-Type: application/octet-stream\r\nContent-Length: {total}\r\n\r\n").encode())
         block = b"x" * (1 << 20)
         for _ in range(total >> 20):
@@ -57,9 +57,9 @@ class Wire:
         if b" 200 " not in head.split(b"\r\n")[0] + b" ":
             raise ConnectionError(head.decode())
 
-    def download(self, sandbox, total):
+    def download(self, sandbox, path, total):
         head = "".join(f"{name}: {value}\r\n" for name, value in sandbox.headers().items())
-        self.socket.sendall((f"GET /files?path=/home/user/big&username=user HTTP/1.1\r\nHost: {self.host}\r\n{head}\r\n").encode())
+        self.socket.sendall((f"GET /files?path={path}&username=user HTTP/1.1\r\nHost: {self.host}\r\n{head}\r\n").encode())
         self.until(b"\r\n\r\n")
         left = total - len(self.buffer)
         self.buffer = b""
@@ -98,15 +98,17 @@ def file_rates(client, oyatd_pid, total=1 << 30, rounds=3):
         wire, up, down = Wire(client), [], []
         before = resident_kib(oyatd_pid)
         peak = before
-        for _ in range(rounds):
+        for round_ in range(rounds):
+            path = f"/home/user/big{round_}"
             began = time.perf_counter()
-            wire.upload(sandbox, total)
+            wire.upload(sandbox, path, total)
             up.append(total / 1e6 / (time.perf_counter() - began))
             peak = max(peak, resident_kib(oyatd_pid))
             began = time.perf_counter()
-            wire.download(sandbox, total)
+            wire.download(sandbox, path, total)
             down.append(total / 1e6 / (time.perf_counter() - began))
             peak = max(peak, resident_kib(oyatd_pid))
+            sandbox.run(f"rm {path}")
         return up, down, peak - before
 
 

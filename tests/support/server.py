@@ -17,12 +17,13 @@ BUILD = pathlib.Path(os.environ.get("OYAT_BUILD", ROOT / "build" / "release"))
 class Server:
     """with Server() as server: server.client.create() ..."""
 
-    def __init__(self, *, ephemeral=True, options=(), state=None):
+    def __init__(self, *, ephemeral=True, options=(), state=None, build=BUILD):
         self.own_state = state is None
         self.state = pathlib.Path(state or tempfile.mkdtemp(prefix="oyat-test-", dir="/var/tmp"))
         self.ready_file = self.state / "ready.json"
         self.ephemeral = ephemeral
         self.options = list(options)
+        self.build = build
         self.process = None
 
     def __enter__(self):
@@ -47,7 +48,7 @@ class Server:
             command.append("--ephemeral")
         if self.options:
             command += ["--", *self.options]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "OYAT_BUILD": str(BUILD)})
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "OYAT_BUILD": str(self.build)})
         self.wait_ready()
 
     def wait_ready(self, seconds=60):
