@@ -28,22 +28,23 @@ std::string type_of(std::string_view record) {
 
 Log::Log(std::string chain, std::uint32_t segment, Fd file, const Clock& clock)
     : chain_{std::move(chain)},
-      segment_{segment},
       clock_{clock},
-      file_{std::make_shared<const Fd>(std::move(file))} {
+      at_{.segment = segment, .file = std::make_shared<const Fd>(std::move(file))} {
     resume(0);
 }
 
 void Log::resume(std::uint64_t last_seq) {
-    const Tail tail = read_tail(file_->get());
+    const Tail tail = read_tail(at_.file->get());
     if (tail.bytes == 0) return begin_segment(last_seq);
+    at_.whole_bytes = tail.whole_bytes;
+    at_.torn_bytes = tail.bytes - tail.whole_bytes;
+    // Not even its first line is whole: what is torn is covered, and the chain goes on from where it was.
+    if (tail.whole_bytes == 0) return cover_torn_bytes();
     head_ = tail.head;
-    whole_bytes_ = tail.whole_bytes;
-    torn_bytes_ = tail.bytes - tail.whole_bytes;
     last_type_ = type_of(tail.record);
     seq_found_ = number_of(parse_record(tail.record), "seq");
     if (tail.newline_lost) write("\n");
-    if (torn_bytes_ > 0) cover_torn_bytes();
+    if (at_.torn_bytes > 0) cover_torn_bytes();
     if (!tail.sound) {
         log::error("the last line of a log does not follow from the one before", {{"chain", chain_}});
         append_own("audit.gap", {{"reason", "broken"}}, seq_found_);
@@ -51,14 +52,16 @@ void Log::resume(std::uint64_t last_seq) {
 }
 
 void Log::begin_segment(std::uint64_t last_seq) {
-    append_own(
-        "audit.segment",
-        {{"chain", chain_}, {"segment", segment_}, {"previous", to_hex(head_)}, {"version", kFormatVersion}},
-        last_seq);
+    append_own("audit.segment",
+               {{"chain", chain_},
+                {"segment", at_.segment},
+                {"previous", to_hex(head_)},
+                {"version", kFormatVersion}},
+               last_seq);
 }
 
 void Log::append(std::string_view record) {
-    if (torn_bytes_ > 0) cover_torn_bytes();
+    if (at_.torn_bytes > 0) cover_torn_bytes();
     append_line(record, "");
 }
 
@@ -67,10 +70,14 @@ void Log::append_own(std::string_view type, boost::json::object fields, std::uin
 }
 
 void Log::continue_in(Fd next, std::uint64_t last_seq) {
-    file_ = std::make_shared<const Fd>(std::move(next));
-    ++segment_;
-    whole_bytes_ = torn_bytes_ = lines_ = 0;
-    resume(last_seq);
+    const Place before = at_;
+    at_ = {.segment = before.segment + 1, .file = std::make_shared<const Fd>(std::move(next))};
+    try {
+        resume(last_seq);
+    } catch (const Error&) {
+        at_ = before;
+        throw;
+    }
 }
 
 std::string Log::own_record(std::string_view type, boost::json::object fields, std::uint64_t last_seq) const {
@@ -91,18 +98,18 @@ void Log::append_line(std::string_view record, std::string_view before) {
     write(line);
     head_ = head;
     last_type_ = type_of(record);
-    ++lines_;
+    ++at_.lines;
 }
 
 // A short write leaves the begun line in the file for good.
 void Log::write(std::string_view text) {
-    const ssize_t written = ::write(file_->get(), text.data(), text.size());
+    const ssize_t written = ::write(at_.file->get(), text.data(), text.size());
     const int err = written < 0 ? errno : ENOSPC;
     if (written == static_cast<ssize_t>(text.size())) {
-        whole_bytes_ += std::exchange(torn_bytes_, 0) + text.size();
+        at_.whole_bytes += std::exchange(at_.torn_bytes, 0) + text.size();
         return;
     }
-    if (written > 0) torn_bytes_ += static_cast<std::uint64_t>(written);
+    if (written > 0) at_.torn_bytes += static_cast<std::uint64_t>(written);
     throw errno_error(err, "write the record of " + chain_);
 }
 
@@ -110,15 +117,15 @@ void Log::write(std::string_view text) {
 // missing: its caller was told that it is not in the record.
 void Log::cover_torn_bytes() {
     constexpr std::string_view kMark = "!";
-    std::string torn(torn_bytes_, '\0');
+    std::string torn(at_.torn_bytes, '\0');
     const ssize_t count =
-        sys(::pread(file_->get(), torn.data(), torn.size(), static_cast<off_t>(whole_bytes_)),
+        sys(::pread(at_.file->get(), torn.data(), torn.size(), static_cast<off_t>(at_.whole_bytes)),
             "read the torn end of " + chain_);
     torn.resize(static_cast<std::size_t>(count));
     torn += kMark;
     const std::string gap = own_record("audit.gap",
                                        {{"reason", "torn"},
-                                        {"at", whole_bytes_},
+                                        {"at", at_.whole_bytes},
                                         {"bytes", torn.size()},
                                         {"sha256", to_hex(hasher_.plain(torn))}},
                                        seq_found_);

@@ -26,24 +26,32 @@ public:
     // A line of the log's own. Numbers are those of events, which all chains share: such a line repeats the
     // last one.
     void append_own(std::string_view type, boost::json::object fields, std::uint64_t last_seq);
-    // From now on in the next segment, whose first line names the last of this one.
+    // From now on in the next segment, whose first line names the last of this one. Throws Error; the chain
+    // then goes on in this one, and the next may be tried again.
     void continue_in(Fd next, std::uint64_t last_seq);
 
     [[nodiscard]] const std::string& chain() const { return chain_; }
-    [[nodiscard]] std::uint32_t segment() const { return segment_; }
+    [[nodiscard]] std::uint32_t segment() const { return at_.segment; }
     [[nodiscard]] const Digest& head() const { return head_; }
-    [[nodiscard]] std::uint64_t bytes() const { return whole_bytes_; }
-    [[nodiscard]] std::uint64_t lines_written() const {
-        return lines_;
-    }  // into this segment, by this process
+    [[nodiscard]] std::uint64_t bytes() const { return at_.whole_bytes; }
+    // Into this segment, by this process.
+    [[nodiscard]] std::uint64_t lines_written() const { return at_.lines; }
     [[nodiscard]] const std::string& last_type() const { return last_type_; }
     [[nodiscard]] std::uint64_t seq_found() const {
         return seq_found_;
     }  // of the last line when it was opened
     // Shared with a running fdatasync, which must not find the descriptor closed and given to somebody else.
-    [[nodiscard]] std::shared_ptr<const Fd> file() const { return file_; }
+    [[nodiscard]] std::shared_ptr<const Fd> file() const { return at_.file; }
 
 private:
+    struct Place {
+        std::uint32_t segment = 0;
+        std::shared_ptr<const Fd> file;
+        std::uint64_t whole_bytes = 0;
+        std::uint64_t torn_bytes = 0;  // that stand in the file after the last whole line
+        std::uint64_t lines = 0;
+    };
+
     void resume(std::uint64_t last_seq);
     void begin_segment(std::uint64_t last_seq);
     [[nodiscard]] std::string own_record(std::string_view type, boost::json::object fields,
@@ -53,14 +61,10 @@ private:
     void cover_torn_bytes();
 
     std::string chain_;
-    std::uint32_t segment_;
     const Clock& clock_;
-    std::shared_ptr<const Fd> file_;
+    Place at_;
     Hasher hasher_;
     Digest head_{};
-    std::uint64_t whole_bytes_ = 0;
-    std::uint64_t torn_bytes_ = 0;  // that stand in the file after the last whole line
-    std::uint64_t lines_ = 0;
     std::uint64_t seq_found_ = 0;
     std::string last_type_;
 };

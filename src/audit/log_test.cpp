@@ -120,13 +120,15 @@ TEST_F(LogTest, SurvivesAnyBytesAtItsEnd) {
     }
 }
 
+// Files may not become longer, as on a disk that is full.
+void limit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit value{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+    sys(::setrlimit(RLIMIT_FSIZE, &value), "set the limit");
+}
+
 TEST_F(LogTest, AFullDiskTearsALineAndTheChainSaysSo) {
     Log log = open();
-    const auto limit = [](rlim_t bytes) {
-        const rlimit value{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
-        sys(::setrlimit(RLIMIT_FSIZE, &value), "set the limit");
-    };
-    std::signal(SIGXFSZ, SIG_IGN);
     limit(log.bytes() + 20);
     EXPECT_THROW(log.append(record(1)), Error);
     EXPECT_THROW(log.append(record(1)), Error) << "and again";
@@ -136,6 +138,21 @@ TEST_F(LogTest, AFullDiskTearsALineAndTheChainSaysSo) {
     EXPECT_TRUE(report.sound()) << report.text();
     EXPECT_EQ(report.chains.at(0).gaps.size(), 1u);
     EXPECT_EQ(report.chains[0].lines, 3u) << "audit.segment, audit.gap and the second record";
+}
+
+TEST_F(LogTest, GoesOnWhereItWasWhenTheNextSegmentCannotBeBegun) {
+    Log log = open();
+    log.append(record(1));
+    limit(10);
+    EXPECT_THROW(log.continue_in(files.open("i1", 2), 1), Error);
+    limit(RLIM_INFINITY);
+    log.append(record(2));
+    EXPECT_EQ(log.segment(), 1u);
+    log.continue_in(files.open("i1", 2), 2);
+    log.append(record(3));
+    const Report report = check();
+    EXPECT_TRUE(report.sound()) << report.text();
+    EXPECT_EQ(report.chains.at(0).last_segment, 2u);
 }
 
 TEST_F(LogTest, ANewSegmentNamesTheLastLineOfTheOneBefore) {

@@ -53,12 +53,16 @@ Recorder::~Recorder() = default;
 
 Task<> Recorder::open() {
     for (const SegmentFile& file : list_segments(options_.directory)) {
-        newest_segment_[file.name.chain] = file.name.segment;
+        // An empty one was only opened ahead: what its first line has to name stands in the one before.
+        if (file.bytes > 0) newest_segment_[file.name.chain] = file.name.segment;
     }
     server_ = co_await open_chain(std::string{kServerChain});
     last_seq_ = server_->log.seq_found();
     full_ = co_await open_chain(std::string{kFullDiskChain});
     if (!reserve_space()) disk_is_full();
+}
+
+void Recorder::keep_house() {
     tasks_.spawn(seal_hourly());
 }
 
@@ -96,7 +100,8 @@ void Recorder::append(const core::Event& event) {
         return;
     }
     write(chain, event);
-    if (event.type == "sandbox.ended" && &chain != server_ && ending_.insert(event.sandbox).second) {
+    const bool last = event.type == "sandbox.ended" || event.type == "sandbox.failed";
+    if (last && &chain != server_ && ending_.insert(event.sandbox).second) {
         tasks_.spawn(end_chain_later(event.sandbox));
     }
 }
@@ -158,11 +163,11 @@ void Recorder::rotate_when_full(Chain& chain) {
     }
     if (!reached(4) || !chain.next) return;
     Fd next = *std::exchange(chain.next, std::nullopt);
+    chain.next_asked = false;  // when it fails, a later line asks again
     try {
         chain.log.append_own("audit.sealed", {{"reason", "rotated"}}, last_seq_);
         if (&chain != server_) seal_into_server(chain, "rotated");
         chain.log.continue_in(std::move(next), last_seq_);
-        chain.next_asked = false;
     } catch (const Error& error) {
         log::error("a log could not go on in its next segment",
                    {{"chain", chain.log.chain()}, {"why", error.what()}});

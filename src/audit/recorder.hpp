@@ -42,6 +42,9 @@ public:
     // Before anything else: opens the server's chains. Throws Error when there can be no record, and then no
     // server either.
     Task<> open();
+    // Begins to seal hourly and to drop what is too old: once the logs of all sandboxes that live are open
+    // again, so that none of those is taken for an old one.
+    void keep_house();
 
     void append(const core::Event& event) override;
     Task<> prepare(std::string sandbox) override;

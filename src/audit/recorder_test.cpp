@@ -26,7 +26,11 @@ public:
 
     Task<Fd> open_audit(std::string name, std::uint32_t segment) override {
         if (away) throw Error{Errc::unavailable, Fault::engine, "the keeper is away"};
-        co_return files_.open(name, segment);
+        Fd file = files_.open(name, segment);
+        // What is opened for reading alone cannot be written, as on a disk that is full just then.
+        if (segment > 1 && std::exchange(spoils_next, false))
+            file = Fd{sys(::open(files_.path(name, segment).c_str(), O_RDONLY | O_CLOEXEC), "open")};
+        co_return file;
     }
     Task<> drop_audit(std::string name, std::uint32_t segment) override {
         std::filesystem::remove(files_.path(name, segment));
@@ -53,6 +57,7 @@ public:
     void on_notice(std::function<void(core::KeeperNotice)>) override {}
 
     bool away = false;
+    bool spoils_next = false;
 
 private:
     const TestFiles& files_;
@@ -170,6 +175,39 @@ TEST_F(RecorderTest, GoesOnInTheNextSegmentWhenOneIsFull) {
     EXPECT_GT(chain(report, "i1").last_segment, 3u);
 }
 
+// Otherwise a log would grow in one segment for ever after a disk was full in the wrong moment.
+TEST_F(RecorderTest, TriesTheNextSegmentAgainWhenItCouldNotBeBegun) {
+    RecorderOptions small = options();
+    small.segment_lines = 8;
+    keeper.spoils_next = true;
+    with_recorder(small, [](Recorder& recorder) -> Task<> {
+        co_await recorder.prepare("i1");
+        for (int n = 0; n < 20; ++n) {
+            recorder.append(event("command.started"));
+            for (int turn = 0; turn < 5; ++turn) co_await yield_now();
+        }
+    });
+    const Report report = verify(files.directory());
+    EXPECT_TRUE(report.sound()) << report.text();
+    EXPECT_GT(chain(report, "i1").last_segment, 1u);
+}
+
+// The keeper has made the file of the next segment, and nothing stands in it yet.
+TEST_F(RecorderTest, AChainGoesOnBeforeTheSegmentThatWasOnlyOpenedAhead) {
+    RecorderOptions small = options();
+    small.segment_lines = 8;
+    const auto seven_lines = [](Recorder& recorder) -> Task<> {
+        co_await recorder.prepare("i1");
+        for (int n = 0; n < 6; ++n) recorder.append(event("command.started"));
+        for (int turn = 0; turn < 5; ++turn) co_await yield_now();
+    };
+    with_recorder(small, seven_lines);
+    ASSERT_EQ(std::filesystem::file_size(files.path("i1", 2)), 0u);
+    with_recorder(small, seven_lines);
+    const Report report = verify(files.directory());
+    EXPECT_TRUE(report.sound()) << report.text();
+}
+
 TEST_F(RecorderTest, AFloodOfConnectionsIsCountedButRefusalsAreAllKept) {
     with_recorder(options(), [](Recorder& recorder) -> Task<> {
         co_await recorder.prepare("i1");
@@ -223,16 +261,47 @@ TEST_F(RecorderTest, TheSpaceForTheWorstHourIsHeldAndNotSeenInTheSize) {
     });
 }
 
+// Its descriptor would stay open for good otherwise, one for each create that failed.
+TEST_F(RecorderTest, TheLogOfASandboxThatCouldNotBeMadeIsClosed) {
+    with_recorder(options(), [](Recorder& recorder) -> Task<> {
+        co_await recorder.prepare("i1");
+        recorder.append(event("sandbox.failed"));
+        co_await sleep_for(Millis{20});
+        recorder.append(event("command.exited"));
+    });
+    EXPECT_TRUE(chain(verify(files.directory()), "i1").closed);
+    EXPECT_NE(text("server").find("command.exited"), std::string::npos);
+}
+
 TEST_F(RecorderTest, OldSegmentsGoAndTheRecordSaysSo) {
     with_recorder(options(), [](Recorder& recorder) -> Task<> {
         co_await recorder.prepare("i1");
         recorder.append(event("sandbox.ended"));
     });
     clock.now += std::chrono::years{60};
-    with_recorder(options(), [](Recorder&) -> Task<> { co_await sleep_for(Millis{50}); });
+    with_recorder(options(), [](Recorder& recorder) -> Task<> {
+        recorder.keep_house();
+        co_await sleep_for(Millis{50});
+    });
     EXPECT_FALSE(std::filesystem::exists(files.path("i1", 1)));
     EXPECT_NE(text("server").find("audit.dropped"), std::string::npos);
     EXPECT_TRUE(verify(files.directory()).sound()) << verify(files.directory()).text();
+}
+
+// A sandbox may be paused for longer than the record is kept, and its chain must go on afterwards.
+TEST_F(RecorderTest, TheLogOfALivingSandboxIsKeptOverARestartHoweverOld) {
+    with_recorder(options(), [](Recorder& recorder) -> Task<> {
+        co_await recorder.prepare("i1");
+        recorder.append(event("sandbox.paused"));
+    });
+    clock.now += std::chrono::years{60};
+    with_recorder(options(), [](Recorder& recorder) -> Task<> {
+        co_await sleep_for(Millis{20});  // the records of the sandboxes are being read
+        co_await recorder.prepare("i1");
+        recorder.keep_house();
+        co_await sleep_for(Millis{20});
+    });
+    EXPECT_NE(text("i1").find("sandbox.paused"), std::string::npos);
 }
 
 }  // namespace

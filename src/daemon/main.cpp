@@ -64,6 +64,7 @@ Task<> serve(Executor executor, Start start) {
         executor, clock, *keeper, {.directory = start.state.audit, .retention = config.retention}};
     co_await recorder.open();
     co_await reopen_logs(recorder, store);
+    recorder.keep_house();
     core::EventBus events{clock, recorder};
     metrics::Metrics metrics{clock, kVersion};
     events.listen([&metrics](const core::Event& event) { metrics.count(event); });
