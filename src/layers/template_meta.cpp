@@ -87,25 +87,21 @@ bool is_digest(std::string_view text) noexcept {
 }
 
 std::string to_json(const TemplateMeta& meta) {
-    return "{\"digest\":" + json_string(meta.digest) + ",\"name\":" + json_string(meta.name) +
-           ",\"files\":" + std::to_string(meta.files) + ",\"bytes\":" + std::to_string(meta.bytes) +
-           ",\"created\":" + std::to_string(meta.created_ms) + "}\n";
+    return "{\"digest\":" + json_string(meta.digest) + ",\"files\":" + std::to_string(meta.files) +
+           ",\"bytes\":" + std::to_string(meta.bytes) + ",\"created\":" + std::to_string(meta.created_ms) +
+           "}\n";
 }
 
 Result<TemplateMeta> parse_template_meta(std::string_view json) {
     TemplateMeta meta;
     const bool whole = FlatObject{json}.each_pair([&](std::string_view key, std::string_view value) {
         if (key == "digest") meta.digest = value;
-        if (key == "name") meta.name = value;
         if (key == "files") read_number(value, meta.files);
         if (key == "bytes") read_number(value, meta.bytes);
         if (key == "created") read_number(value, meta.created_ms);
     });
     if (!whole || !is_digest(meta.digest))
         return refuse(Errc::invalid_argument, "not the description of a template");
-    if (!meta.name.empty() && !is_template_name(meta.name)) {
-        return refuse(Errc::invalid_argument, "not a template's name");
-    }
     return meta;
 }
 

@@ -8,10 +8,10 @@
 
 namespace oyat::layers {
 
-// What is known of a template; its meta.json.
+// What is known of a template: its meta.json, and a name.
 struct TemplateMeta {
     std::string digest;  // "sha256:<64 hex>"
-    std::string name;    // the name it was imported under; may be empty or moved on since
+    std::string name;    // one that stands for it now, or none; not part of meta.json
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;  // of regular files
     std::int64_t created_ms = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/defer.hpp"
 #include "base/id.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
@@ -24,7 +25,6 @@
 namespace oyat::layers {
 namespace {
 
-constexpr const char* kNames = "names";
 constexpr std::string_view kScheme = "sha256:";
 // Trees that are not templates yet, or no more. What a crash left of them is removed at the next occasion.
 constexpr std::string_view kUnfinished = "new-";
@@ -87,39 +87,53 @@ void pack_confined(int root, int archive, JobReporter& reporter, const TemplateM
 
 }  // namespace
 
-Templates::Templates(std::string dir) : dir_{std::move(dir)} {
-    in("open templates", [&] {
-        fd_ = make_directories(dir_);
-        (void)make_directory(fd_.get(), kNames, 0700);
-        remove_leftovers(fd_.get());
-    });
+Templates::Templates(const std::string& dir)
+    : fd_{in("open templates", [&] { return make_directories(dir); })}, names_{fd_.get()} {
+    in("open templates", [&] { remove_leftovers(fd_.get()); });
 }
 
 std::optional<TemplateMeta> Templates::find(std::string_view name_or_digest) const {
-    if (is_template_name(name_or_digest)) {
-        const std::string path = std::string{kNames} + "/" + std::string{name_or_digest};
-        if (!is_there(fd_.get(), path)) return std::nullopt;
-        std::string digest = read_file(fd_.get(), path);
-        if (digest.ends_with('\n')) digest.pop_back();
-        return is_digest(digest) ? find(digest) : std::nullopt;
+    if (const std::optional<std::string> digest = names_.digest_of(name_or_digest)) {
+        std::optional<TemplateMeta> named = read_meta(*digest);
+        if (named) named->name = name_or_digest;
+        return named;
     }
-    if (!is_digest(name_or_digest)) return std::nullopt;
-    const std::string path = directory_of(name_or_digest) + "/meta.json";
+    std::optional<TemplateMeta> found = read_meta(name_or_digest);
+    if (found) {
+        const auto names = names_.by_digest();
+        if (const auto own = names.find(found->digest); own != names.end()) found->name = own->second.front();
+    }
+    return found;
+}
+
+std::optional<TemplateMeta> Templates::read_meta(std::string_view digest) const {
+    if (!is_digest(digest)) return std::nullopt;
+    const std::string path = directory_of(digest) + "/meta.json";
     if (!is_there(fd_.get(), path)) return std::nullopt;
     return or_throw(parse_template_meta(read_file(fd_.get(), path)));
 }
 
 std::vector<TemplateMeta> Templates::list() const {
+    const std::map<std::string, std::vector<std::string>> names = names_.by_digest();
     std::vector<TemplateMeta> all;
-    for (const std::string& name : names_in(fd_.get())) {
-        if (std::optional<TemplateMeta> found = find(std::string{kScheme} + name))
+    for (const std::string& directory : names_in(fd_.get())) {
+        std::optional<TemplateMeta> found = read_meta(std::string{kScheme} + directory);
+        if (!found) continue;
+        const auto own = names.find(found->digest);
+        if (own == names.end()) {
             all.push_back(*std::move(found));
+            continue;
+        }
+        for (const std::string& name : own->second) {
+            found->name = name;
+            all.push_back(*found);
+        }
     }
     return all;
 }
 
 std::vector<Fd> Templates::layers(std::string_view digest) const {
-    if (!find(digest) || !is_digest(digest)) throw Error{Errc::not_found, "no such template"};
+    if (!read_meta(digest)) throw Error{Errc::not_found, "no such template"};
     const std::string root = directory_of(digest) + "/root";
     std::vector<Fd> chain;
     chain.emplace_back(sys(::openat(fd_.get(), root.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
@@ -139,50 +153,57 @@ std::unique_ptr<Job> Templates::import(std::string name, std::string expected, F
             throw Error{Errc::invalid_argument, "the archive's digest is " + digest};
         }
         const TemplateMeta meta{.digest = digest,
-                                .name = name,
                                 .files = counted.files,
                                 .bytes = counted.bytes,
                                 .created_ms = unix_millis(SystemClock{}.wall())};
-        return keep(arrival->name, meta);
+        return keep(arrival->name, meta, name);
     };
     auto abandon = [this, arrival] { remove_in_background(fd_.get(), arrival->name); };
     return std::make_unique<ChildJob>(work, finish, abandon);
 }
 
-// Files an unpacked tree under its digest; when that is there already, the new one is not needed.
-TemplateMeta Templates::keep(const std::string& arrival, const TemplateMeta& meta) {
+// Files an unpacked tree under its digest; when that is there already, the new one is not needed. The name
+// comes last, so that it never stands for a tree that is not on the disk.
+TemplateMeta Templates::keep(const std::string& arrival, const TemplateMeta& meta, const std::string& name) {
     const std::string home = directory_of(meta.digest);
     replace_file(fd_.get(), arrival + "/meta.json", to_json(meta));
-    const int flags = RENAME_NOREPLACE;
-    if (::renameat2(fd_.get(), arrival.c_str(), fd_.get(), home.c_str(), flags) != 0) {
-        if (errno != EEXIST) throw errno_error(errno, "rename template");
-        remove_in_background(fd_.get(), arrival);
-    }
-    if (!meta.name.empty())
-        replace_file(fd_.get(), std::string{kNames} + "/" + meta.name, meta.digest + "\n");
+    const auto rename = [&](const std::string& from, const std::string& to) {
+        return ::renameat2(fd_.get(), from.c_str(), fd_.get(), to.c_str(), RENAME_NOREPLACE) == 0;
+    };
+    const bool fresh = rename(arrival, home);
+    if (!fresh && errno != EEXIST) throw errno_error(errno, "rename template");
+    Defer take_back{[&] {
+        if (fresh) rename(home, arrival);
+    }};
+    if (!fresh) remove_in_background(fd_.get(), arrival);
     sys(::fsync(fd_.get()), "sync templates");
-    TemplateMeta kept = find(meta.digest).value();
-    kept.name = meta.name;
+    if (!name.empty()) names_.point(name, meta.digest);
+    take_back.dismiss();
+    TemplateMeta kept = read_meta(meta.digest).value();
+    kept.name = name;
     return kept;
 }
 
 std::unique_ptr<Job> Templates::export_to(std::string_view digest, Fd archive) {
     const std::optional<TemplateMeta> meta = find(digest);
     if (!meta) throw Error{Errc::not_found, "no such template"};
-    const Fd root = open_directory(fd_.get(), directory_of(meta->digest) + "/root");
-    auto work = [&](JobReporter& reporter) { pack_confined(root.get(), archive.get(), reporter, *meta); };
-    auto finish = [meta = *meta](const std::string&, Job::Progress) { return meta; };
+    // Locked for as long as the job lives: remove() must not take files from below it.
+    const auto root = std::make_shared<Fd>(open_directory(fd_.get(), directory_of(meta->digest) + "/root"));
+    sys(::flock(root->get(), LOCK_SH | LOCK_NB), "lock template");
+    auto work = [&](JobReporter& reporter) { pack_confined(root->get(), archive.get(), reporter, *meta); };
+    auto finish = [root, meta = *meta](const std::string&, Job::Progress) { return meta; };
     return std::make_unique<ChildJob>(work, finish, [] {});
 }
 
 void Templates::remove(std::string_view digest) {
-    const std::optional<TemplateMeta> meta = find(digest);
+    const std::optional<TemplateMeta> meta = read_meta(digest);
     if (!meta) throw Error{Errc::not_found, "no such template"};
     const std::string home = directory_of(meta->digest);
-    for (const std::string& name : names_in(open_directory(fd_.get(), kNames).get())) {
-        const std::string path = std::string{kNames} + "/" + name;
-        if (read_file(fd_.get(), path).starts_with(meta->digest)) ::unlinkat(fd_.get(), path.c_str(), 0);
+    const Fd root = open_directory(fd_.get(), home + "/root");
+    if (::flock(root.get(), LOCK_EX | LOCK_NB) != 0) {
+        throw Error{Errc::failed_precondition, "the template is being exported"};
     }
+    names_.drop(meta->digest);
     const std::string gone = std::string{kGone} + random_hex(8);
     sys(::renameat(fd_.get(), home.c_str(), fd_.get(), gone.c_str()), "remove template");
     remove_in_background(fd_.get(), gone);

@@ -10,20 +10,22 @@
 #include "base/fd.hpp"
 #include "layers/job.hpp"
 #include "layers/template_meta.hpp"
+#include "layers/template_names.hpp"
 
 namespace oyat::layers {
 
-// The templates of this machine, shared by all states: DIR/<sha256 hex>/{root/, meta.json} and
-// DIR/names/<name>, a file that holds the digest. A template never changes: its digest is that of its content
-// (docs/internals/layers.md), and a name is moved to another digest by rename. DIR is 0700 root's.
+// The templates of this machine, shared by all states: DIR/<sha256 hex>/{root/, meta.json}, and their names.
+// A template never changes: its digest is that of its content (docs/internals/layers.md). A name stands for
+// what was imported under it last. DIR is 0700 root's.
 //
 // The names here are [a-z0-9-]{1,40}; digests are "sha256:" + 64 hex digits.
 class Templates {
 public:
-    explicit Templates(std::string dir);
+    explicit Templates(const std::string& dir);
 
-    // By name or by digest.
+    // By name or by digest; of several names the first.
     [[nodiscard]] std::optional<TemplateMeta> find(std::string_view name_or_digest) const;
+    // One entry for each name, and one for each template that has none.
     [[nodiscard]] std::vector<TemplateMeta> list() const;
 
     // The read-only layers of a template, newest first, as O_PATH directories for Staging::make_root. One
@@ -41,14 +43,15 @@ public:
 
     // Takes the template and its names away; the tree is removed by a child. The caller makes sure that no
     // sandbox of any state is made of it: one that lives keeps its files, as every unlinked file is kept, but
-    // loses its names. So refuse while one lives.
+    // loses its names. So refuse while one lives. Throws `failed_precondition` while it is exported.
     void remove(std::string_view digest);
 
 private:
-    TemplateMeta keep(const std::string& arrival, const TemplateMeta& meta);
+    [[nodiscard]] std::optional<TemplateMeta> read_meta(std::string_view digest) const;
+    TemplateMeta keep(const std::string& arrival, const TemplateMeta& meta, const std::string& name);
 
-    std::string dir_;
     Fd fd_;
+    TemplateNames names_;
 };
 
 }  // namespace oyat::layers
