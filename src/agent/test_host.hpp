@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/fd.hpp"
 #include "wire/agent_messages.hpp"
 #include "wire/frame.hpp"
@@ -14,6 +15,11 @@
 // For the tests: a real oyat-agent on a socket of its own, and a host that speaks to it and waits for
 // answers.
 namespace oyat::agent::testing {
+
+// As a Status carries it.
+constexpr std::uint32_t code_of(Errc code) {
+    return static_cast<std::uint32_t>(code) + 1;
+}
 
 // The program, started in a fresh directory, with a cgroup where the machine has a v2 tree to make one in.
 class RunningAgent {
