@@ -18,6 +18,7 @@
 #include "base/defer.hpp"
 #include "base/throwing.hpp"
 #include "engine/jail/facts.hpp"
+#include "engine/jail/owner.hpp"
 #include "engine/jail/seccomp_filter.hpp"
 #include "netns/visit.hpp"
 
@@ -199,7 +200,7 @@ ChildPlan Launcher::plan_for(const Parts& parts, const Texts& texts, const Descr
     };
 }
 
-Process Launcher::clone_child(const ChildPlan& plan, int netns, int v2_group) const {
+Process Launcher::clone_child(const ChildPlan& plan, const Parts& parts, int v2_group) const {
     int pidfd = -1;
     clone_args args{};
     args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD |
@@ -213,7 +214,8 @@ Process Launcher::clone_child(const ChildPlan& plan, int netns, int v2_group) co
     workshop_.enter();
     // Entered before the user namespace exists, so that the network stays the initial one's and root inside
     // has no capability over it.
-    const netns::Visit inside{netns};
+    const netns::Visit inside{parts.netns};
+    const Owner owner{parts.range.base};
     const long pid = sys(::syscall(SYS_clone3, &args, sizeof args), "clone the first process");
     if (pid == 0) run_child(plan);
     return {.pid = static_cast<pid_t>(pid), .pidfd = Fd{pidfd}};
@@ -224,7 +226,7 @@ Process Launcher::start(const Parts& parts) const {
     Defer forget_facts{[&] { workshop_.remove_facts(parts.id); }};
     const Texts texts{parts};
     Descriptors fds{parts, cgroup_view_.tasks_to_join()};
-    Process process = clone_child(plan_for(parts, texts, fds), parts.netns, fds.tree.get());
+    Process process = clone_child(plan_for(parts, texts, fds), parts, fds.tree.get());
     Defer end_child{[&] {
         kill_process(process);
         wait_for_end(process);

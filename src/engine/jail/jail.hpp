@@ -54,7 +54,7 @@ private:
     struct Descriptors;
 
     [[nodiscard]] ChildPlan plan_for(const Parts& parts, const Texts& texts, const Descriptors& fds) const;
-    [[nodiscard]] Process clone_child(const ChildPlan& plan, int netns, int v2_group) const;
+    [[nodiscard]] Process clone_child(const ChildPlan& plan, const Parts& parts, int v2_group) const;
 
     CgroupView cgroup_view_;
     Workshop workshop_;
