@@ -12,6 +12,8 @@ namespace oyat::cgroup {
 namespace {
 
 constexpr std::uint64_t kCpuPeriodUs = 100'000;
+constexpr std::uint64_t kSocketShare =
+    8;  // of the memory limit, about what the kernel gives TCP of a machine
 
 std::uint64_t cpu_quota_us(std::uint32_t millis) {
     return std::uint64_t{millis} * kCpuPeriodUs / 1000;
@@ -27,6 +29,9 @@ void set_memory_v1(const GroupFiles& files, std::uint64_t bytes) {
     const bool counts_swap = files.write_if_present("memory.memsw.limit_in_bytes", "-1");
     files.write("memory.limit_in_bytes", number_or(bytes, "-1"));
     if (counts_swap) files.write("memory.memsw.limit_in_bytes", number_or(bytes, "-1"));
+    // What waits in TCP and UDP sockets is counted apart, and only where it has a limit: else one sandbox
+    // uses up what the kernel gives the sockets of the whole machine.
+    files.write_if_present("memory.kmem.tcp.limit_in_bytes", number_or(bytes / kSocketShare, "-1"));
 }
 
 void set_memory_v2(const GroupFiles& files, std::uint64_t bytes) {

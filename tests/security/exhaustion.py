@@ -1,8 +1,10 @@
 """X: using up everything. Each check runs beside a quiet sandbox that must go on working."""
 import base64
+import ctypes
 import errno
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -113,6 +115,77 @@ def descriptors(_server, sandbox):
     assert errno_ == "24" and int(count) <= 65_536, result.stdout
     result = sandbox.run(["python3", "-c", "import os\nn=0\ntry:\n while True: os.openpty(); n+=1\nexcept OSError as e: print(n)"])
     assert int(result.stdout or 0) <= 4096, result.stdout
+
+
+USE_UP_ACCOUNT = """
+import ctypes, os, signal, time
+libc = ctypes.CDLL(None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [40])
+watches = waiting = 0
+while libc.inotify_init() >= 0: watches += 1
+while libc.sigqueue(os.getpid(), 40, ctypes.c_void_p(0)) == 0: waiting += 1
+print(watches, waiting, flush=True)
+time.sleep(600)
+"""
+
+
+def account_of_root(server, sandbox):
+    """X-04: what the kernel counts by user (watches, waiting signals, timers) is not counted for the host's root or a neighbour."""
+    first_output(sandbox.start(["python3", "-c", USE_UP_ACCOUNT], timeout_ms=60_000))
+    with server.client.create() as peer:
+        assert peer.run(["python3", "-c", "import ctypes; print(ctypes.CDLL(None).inotify_init() >= 0)"]).stdout == "True\n"
+    libc = ctypes.CDLL(None)
+    watch = libc.inotify_init()
+    assert watch >= 0, "root of the host has no inotify instances left"
+    os.close(watch)
+    timer = ctypes.c_void_p()
+    assert libc.timer_create(1, None, ctypes.byref(timer)) == 0, "root of the host has no timers left"
+    libc.timer_delete(timer)
+
+
+FILL_SOCKETS = """
+import socket, time
+kept, data = [], b'x' * 65000
+listener = socket.create_server(('127.0.0.1', 7777))
+def fill(each):
+    each.setblocking(False)
+    try:
+        while True: each.send(data)
+    except OSError: pass
+try:
+    for _ in range(150):
+        pair = [socket.create_connection(('127.0.0.1', 7777), timeout=3), listener.accept()[0]]
+        kept += pair
+        for each in pair: fill(each)
+except OSError: pass
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(1500):
+    kept.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    kept[-1].bind(('127.0.0.1', 0))
+    for _ in range(3): sender.sendto(data, kept[-1].getsockname())
+print('full', flush=True)
+time.sleep(600)
+"""
+
+
+def socket_buffers(_server, sandbox):
+    """X-02: bytes that wait in sockets are the sandbox's memory, not the host's, and never all that TCP has here."""
+    def waiting():
+        return sum(int(number) for number in re.findall(r"mem (\d+)", pathlib.Path("/proc/net/sockstat").read_text())) * 4096
+    before = waiting()
+    first_output(sandbox.start(["python3", "-c", FILL_SOCKETS], timeout_ms=120_000))
+    grown = waiting() - before
+    assert 16 << 20 < grown < 600 << 20, f"{grown >> 20} MiB wait in sockets, the sandbox's limit is 2 GiB"
+
+
+def first_output(messages):
+    """The first output of a command that goes on."""
+    for message in messages:
+        data = message.get("event", {}).get("data", {})
+        if data:
+            assert "stdout" in data, base64.b64decode(data["stderr"])
+            return base64.b64decode(data["stdout"]).decode()
+    raise AssertionError("no output")
 
 
 def output_flood(server, sandbox):
@@ -295,6 +368,7 @@ def refused(body, word):
 
 
 CHECKS = [("X-01 fork bomb", fork_bomb), ("X-02 memory", memory_bomb), ("X-03 disk", full_disk), ("X-04 descriptors", descriptors),
+          ("X-02 socket buffers", socket_buffers), ("X-04 accounts of the kernel", account_of_root),
           ("X-05 output flood", output_flood), ("X-06 connections", connections), ("X-07 many commands", many_execs),
           ("X-08 flood of the record", record_flood), ("X-09 spinning", spinning), ("X-11 flood of creates", create_flood),
           ("X-12 idle connections", http_idlers)]
