@@ -59,6 +59,18 @@ class Client:
             raise Refused(status, parsed)
         return parsed
 
+    def sandboxes(self):
+        """All that the list shows, page by page."""
+        found, token = [], ""
+        while True:
+            status, headers, data = self.raw("GET", f"/v2/sandboxes?limit=100&nextToken={urllib.parse.quote(token)}", None, {"X-API-KEY": self.key})
+            if status != 200:
+                raise Refused(status, data.decode(errors="replace"))
+            found += json.loads(data)
+            token = headers.get("x-next-token", "")
+            if not token:
+                return found
+
     def create(self, template="base", **fields):
         made = self.api("POST", "/v2/sandboxes", {"templateID": template, "timeout": 300, **fields})
         return Sandbox(self, made["sandboxID"], made.get("envdAccessToken"))
