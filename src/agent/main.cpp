@@ -20,6 +20,10 @@
 
 #include "agent/agent.hpp"
 
+// glibc's, called by it when a thread ends: hands the thread's cache of freed chunks back and never fills one
+// again.
+extern "C" void __malloc_arena_thread_freeres() __attribute__((weak));
+
 // oyat-agent, pid 1 of a sandbox. The keeper starts it with the listening socket of its host as descriptor 3
 // and, where the engine has one, the sandbox's cgroup v2 directory as descriptor 4:
 //
@@ -96,6 +100,15 @@ void raise_file_limit() {
     ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
+// What is freed goes back to the kernel: big buffers at once, the rest when the agent falls idle. The cache
+// that glibc has for each thread does not take part in that. After a few hundred commands its chunks of all
+// sizes lay scattered over the heap, each holding a page: a megabyte that was never given back.
+void set_allocator() {
+    ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+    ::mallopt(M_TRIM_THRESHOLD, 256 * 1024);
+    if (__malloc_arena_thread_freeres != nullptr) __malloc_arena_thread_freeres();
+}
+
 Fd take_listener() {
     int listening = 0;
     socklen_t size = sizeof listening;
@@ -133,9 +146,7 @@ int run(int argc, char** argv) {
     if (!options) return say("usage: oyat-agent --generation=N [--listen PATH]\n");
     set_signals(options->listen.has_value());
     raise_file_limit();
-    // Big buffers go straight back to the kernel when they are freed.
-    ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-    ::mallopt(M_TRIM_THRESHOLD, 256 * 1024);
+    set_allocator();
     // As pid 1 it is one anyway; elsewhere the orphans of its commands come to it as well.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     Fd cgroup = take_cgroup();

@@ -96,5 +96,25 @@ TEST_F(AgentFiles, ADownloadThatIsGivenUpDisturbsNobody) {
     EXPECT_EQ(host.until_end(stream).end->code, code_of(Errc::canceled));
 }
 
+// Both frames are there in one turn of the agent's loop: the stream ends before its first step, which is due
+// all the same. TestHost minds what follows END.
+TEST_F(AgentFiles, NothingFollowsTheEndOfADownloadThatWasCancelledAtOnce) {
+    put(dir + "/f", std::string(300'000, 'x'));
+    wire::Request request;
+    request.read_file = wire::ReadFile{.path = dir + "/f"};
+    std::string frames;
+    for (std::uint32_t stream = 1; stream <= 8; ++stream) {
+        wire::append_frame(frames, FrameKind::request, stream, ChannelId::none, wire::encode(request));
+        wire::append_frame(frames, FrameKind::cancel, stream, ChannelId::none, {});
+    }
+    wire::append_frame(frames, FrameKind::request, 9, ChannelId::none, wire::encode(request));
+    host.send_raw(frames);
+    EXPECT_EQ(host.until_end(9).data[ChannelId::file].size(), 300'000u);
+    for (std::uint32_t stream = 1; stream <= 8; ++stream) {
+        EXPECT_EQ(host.heard(stream).end->code, code_of(Errc::canceled));
+        EXPECT_EQ(host.heard(stream).bytes, 0u);
+    }
+}
+
 }  // namespace
 }  // namespace oyat::agent

@@ -218,7 +218,7 @@ void TestHost::take(const wire::Frame& frame) {
             heard.bytes += frame.payload.size();
             if (keep_data_) heard.data[frame.header.channel] += frame.payload;
             break;
-        case FrameKind::eof: heard.eof = true; return;
+        case FrameKind::eof: heard.eof = true; break;
         case FrameKind::end: {
             const auto status = wire::decode<wire::Status>(frame.payload);
             ASSERT_TRUE(status);
@@ -228,6 +228,7 @@ void TestHost::take(const wire::Frame& frame) {
         }
         default: return;
     }
+    EXPECT_FALSE(heard.end) << "a frame after END on stream " << frame.header.stream;
     if (credit_ == Credit::at_once && !frame.payload.empty()) {
         credit(frame.header.stream, static_cast<std::uint32_t>(frame.payload.size()));
     }
