@@ -1,4 +1,5 @@
-// Every socket family but the four that programs need.
+// Every socket family but the four that programs need, and programs for the kernel that ride on a socket.
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -16,5 +17,14 @@ int main() {
     }
     const int kept = socket(AF_INET, SOCK_STREAM, 0);
     guest.must_hold("AF_INET still opens", kept >= 0);
+    // A filter for a socket is a program for the kernel.
+    sock_filter all{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0xFFFF};
+    const sock_fprog program{.len = 1, .filter = &all};
+    for (const int option :
+         {SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF}) {
+        char what[64];
+        snprintf(what, sizeof what, "setsockopt(SOL_SOCKET, %d)", option);
+        guest.must_fail(what, setsockopt(kept, SOL_SOCKET, option, &program, sizeof program), {EPERM});
+    }
     return guest.finish();
 }

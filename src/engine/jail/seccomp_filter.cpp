@@ -33,7 +33,8 @@ enum class Target : std::uint8_t {
     no_protocol,
     check_clone,
     check_socket,
-    check_ioctl
+    check_ioctl,
+    check_option
 };
 
 // Jumps name a target; they become offsets when the whole program is known.
@@ -94,6 +95,7 @@ Calls sorted_calls(IoUring io_uring) {
     calls[SYS_socket] = Target::check_socket;
     calls[SYS_socketpair] = Target::check_socket;
     calls[SYS_ioctl] = Target::check_ioctl;
+    calls[SYS_setsockopt] = Target::check_option;
     return {calls.begin(), calls.end()};
 }
 
@@ -118,6 +120,7 @@ public:
         check_clone();
         check_socket();
         check_ioctl();
+        check_option();
         answers();
         return std::move(program_).resolve();
     }
@@ -186,6 +189,17 @@ private:
         program_.finish_with(SECCOMP_RET_ALLOW);
     }
 
+    void check_option() {
+        place(Target::check_option);
+        program_.load(argument(1));
+        const std::size_t general = program_.new_label();
+        program_.jump(BPF_JEQ, SOL_SOCKET, general, target(Target::allow));
+        program_.place(general);
+        program_.load(argument(2));
+        for (const std::uint32_t option : denied_socket_options()) branch(BPF_JEQ, option, Target::eperm);
+        program_.finish_with(SECCOMP_RET_ALLOW);
+    }
+
     void answers() {
         place(Target::allow);
         program_.finish_with(SECCOMP_RET_ALLOW);
@@ -201,7 +215,7 @@ private:
 
     const Calls& calls_;
     Program program_;
-    std::array<std::size_t, 8> targets_{};
+    std::array<std::size_t, 9> targets_{};
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -118,6 +119,15 @@ TEST(SeccompFilter, RefusesToTypeIntoATerminal) {
     EXPECT_EQ(verdict(SYS_ioctl, {0, TIOCSTI}), EPERM);
     EXPECT_EQ(verdict(SYS_ioctl, {0, 0x541C}), EPERM);  // TIOCLINUX
     EXPECT_EQ(verdict(SYS_ioctl, {0, TIOCGWINSZ}), 0);
+}
+
+TEST(SeccompFilter, AttachesNoProgramsToSockets) {
+    for (const std::uint64_t option :
+         {SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF}) {
+        EXPECT_EQ(verdict(SYS_setsockopt, {3, SOL_SOCKET, option}), EPERM) << option;
+        EXPECT_EQ(verdict(SYS_setsockopt, {3, IPPROTO_TCP, option}), 0) << option;
+    }
+    EXPECT_EQ(verdict(SYS_setsockopt, {3, SOL_SOCKET, SO_REUSEADDR}), 0);
 }
 
 TEST(SeccompFilter, OpensIoUringOnlyWhenAskedTo) {

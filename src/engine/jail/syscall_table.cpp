@@ -102,6 +102,11 @@ constexpr std::array<std::uint32_t, 4> kFamilies{AF_UNIX, AF_INET, AF_INET6, AF_
 constexpr std::uint32_t kTiocLinux = 0x541C;  // not in the headers: selection and paste on a Linux console
 constexpr std::array<std::uint32_t, 2> kIoctls{TIOCSTI, kTiocLinux};
 
+// Programs for the kernel by another door. All that are compiled share one room of the machine, in nobody's
+// account: a few thousand sockets fill it, and then no ordinary program of the host can load a filter (sshd).
+constexpr std::array<std::uint32_t, 4> kSocketOptions{SO_ATTACH_FILTER, SO_ATTACH_BPF,
+                                                      SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF};
+
 }  // namespace
 
 std::span<const DeniedCall> denied_calls() {
@@ -112,6 +117,9 @@ std::span<const std::uint32_t> allowed_socket_families() {
 }
 std::span<const std::uint32_t> denied_ioctls() {
     return kIoctls;
+}
+std::span<const std::uint32_t> denied_socket_options() {
+    return kSocketOptions;
 }
 
 }  // namespace oyat::jail

@@ -36,6 +36,9 @@ inline constexpr std::uint32_t kNewestKnownCall = 466;
 // ioctl(2) requests that type into somebody's terminal.
 [[nodiscard]] std::span<const std::uint32_t> denied_ioctls();
 
+// Options of SOL_SOCKET that answer EPERM.
+[[nodiscard]] std::span<const std::uint32_t> denied_socket_options();
+
 // clone(2) with one of these flags is refused. clone3(2) keeps its flags in memory, where a filter cannot
 // look: there max_user_namespaces = 0 and the missing CAP_SYS_ADMIN refuse.
 inline constexpr std::uint32_t kNamespaceFlags = 0x7E020000;
