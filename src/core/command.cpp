@@ -99,7 +99,7 @@ void Command::note_started() {
     Event event = sandbox_event(around_.record, "command.started", Witness::agent);
     event.fields["command"] = requested_event_;
     event.fields["pid"] = pid_;
-    around_.events.emit(std::move(event));
+    emit_or_log(around_.events, std::move(event));  // it runs, and its request is in the record
 }
 
 void Command::guard_wall(Executor executor, std::function<void()> late) {

@@ -110,6 +110,32 @@ TEST(Command, ThatCannotStartSaysWhyInErrorAndRecord) {
     in_house(refusals);
 }
 
+// The record fails between the request, which is in it, and the start, which cannot be undone.
+Task<> unrecorded_start(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    inside.spawn_is_slow = true;
+    TaskGroup client{house.executor};
+    std::shared_ptr<Process> process;
+    const auto start = [](House& where, Sandbox& in, std::shared_ptr<Process>& into) -> Task<> {
+        into = co_await where.start(in);
+    };
+    client.spawn(start(house, *sandbox, process));
+    co_await House::turns();
+    house.log.refuses = true;
+    inside.spawn_is_slow = false;
+    co_await client.wait_idle();
+    house.log.refuses = false;
+    EXPECT_TRUE(process) << "it runs, so its caller must hear of it";
+    inside.latest().exit(0);
+    co_await House::turns();
+    EXPECT_TRUE(sandbox->processes().alive().empty());
+    EXPECT_NE(house.log.last("command.exited"), nullptr);
+    co_await client.close();
+}
+TEST(Command, ThatRunsIsFollowedThoughItsStartCouldNotBeRecorded) {
+    in_house(unrecorded_start);
+}
+
 Task<> limits(House& house) {
     auto [sandbox, inside] = co_await scene(house);
     co_await house.start(*sandbox);
@@ -189,6 +215,52 @@ Task<> causes(House& house) {
 }
 TEST(Command, ThatFailedIsExplainedByTheLimitItHit) {
     in_house(causes);
+}
+
+// btrfs counts late: what it says may be of a time when the disk was full and nobody had made room yet.
+Task<> late_counts(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    BoxUsage& usage = house.keeper.boxes.at(sandbox->record().id).usage;
+    usage.disk_limit = usage.disk_used = 10u << 20;
+    ProcessEnd end;
+    co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end);
+    EXPECT_EQ(end.limit, "disk");
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end);
+    EXPECT_EQ(end.limit, "") << "the count is the one from before it started";
+    EXPECT_EQ(end.fault, Fault::command);
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end,
+                    [&](const std::string&) { usage.disk_used -= 4096; });
+    EXPECT_EQ(end.limit, "disk") << "counted again meanwhile, and still full";
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end,
+                    [&](const std::string&) { house.clock.pass(31s); });
+    EXPECT_EQ(end.limit, "disk") << "no count is as old as this command";
+
+    co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end,
+                    [&](const std::string&) { usage.disk_used = 4096; });
+    EXPECT_EQ(end.limit, "");
+}
+TEST(Command, IsNotExplainedByAnOldCountOfTheDisk) {
+    in_house(late_counts);
+}
+
+Task<> exact_counts(House& house) {
+    auto [sandbox, inside] = co_await scene(house);
+    BoxUsage& usage = house.keeper.boxes.at(sandbox->record().id).usage;
+    usage.disk_limit = usage.disk_used = 10u << 20;
+    ProcessEnd end;
+    for (int again = 0; again < 2; ++again) {
+        co_await end_of(house, *sandbox, inside, {.exit_code = 1}, end);
+        EXPECT_EQ(end.limit, "disk");
+    }
+}
+TEST(Command, IsExplainedByADiskThatIsFullWhereTheCountIsExact) {
+    in_house([](House& house) -> Task<> {
+        house.keeper.disk_limit_by = "project-quota";
+        co_await exact_counts(house);
+    });
 }
 
 Task<> early_output(House& house) {

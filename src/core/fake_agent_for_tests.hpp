@@ -50,6 +50,8 @@ struct FakeInside {
     bool frozen = false;
     std::optional<Error> spawn_fails;
     bool spawn_is_slow = false;
+    bool hello_is_slow = false;
+    int greetings = 0;
     std::uint32_t next_pid = 2;
     std::map<std::uint32_t, std::shared_ptr<FakeProgram>> programs;
     std::optional<AgentSetup> setup;
@@ -153,6 +155,8 @@ public:
     ~FakeChannel() override { *lost_ = true; }
 
     Task<> hello(std::chrono::milliseconds) override {
+        ++inside_->greetings;
+        while (inside_->hello_is_slow) co_await yield_now();
         if (!inside_->hello) throw Error{Errc::deadline, Fault::agent, "the agent says nothing"};
         co_return;
     }

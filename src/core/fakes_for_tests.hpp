@@ -110,7 +110,7 @@ public:
                      .template_digest = order.template_digest,
                      .limits = order.limits,
                      .owner_tag = order.owner_tag,
-                     .disk_limit_by = "btrfs-qgroup",
+                     .disk_limit_by = disk_limit_by,
                      .kernel = "6.18"};
         box.inside->hello = agents_answer;
         const std::string id = box.facts.id;
@@ -145,6 +145,7 @@ public:
         --freezing;
         co_await reach();
         require(id).facts.frozen = frozen;
+        if (freeze_answers) throw Error{*freeze_answers};
     }
     Task<std::vector<BoxUsage>> usage(std::vector<std::string> ids) override {
         co_await reach();
@@ -185,6 +186,8 @@ public:
     bool away = false;
     bool agents_answer = true;
     bool freeze_is_slow = false;
+    std::optional<Error> freeze_answers;  // though it was done
+    std::string disk_limit_by = "btrfs-qgroup";
     int freezing = 0;
     int attached = 0;
     std::optional<Error> create_fails;

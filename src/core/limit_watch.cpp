@@ -10,8 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kOomEffect = 2s;  // between a kill for memory and the end of the command that it hit
-constexpr auto kQuiet = 1s;      // between two events of one limit
+constexpr auto kOomEffect = 2s;     // between a kill for memory and the end of the command that it hit
+constexpr auto kQuiet = 1s;         // between two events of one limit
+constexpr auto kLatestCount = 30s;  // btrfs counts at each commit
 constexpr std::uint64_t kAlmost = 1u << 20;  // a disk with less room than this is full
 
 }  // namespace
@@ -52,6 +53,15 @@ void LimitWatch::observe(const BoxUsage& usage) {
         processes_denied_ = usage.processes_denied;
         hit("processes", Witness::host);
     }
+    observe_disk(usage);
+}
+
+void LimitWatch::observe_disk(const BoxUsage& usage) {
+    if (disk_counts_ == 0 || usage.disk_used != disk_used_ || usage.inodes_used != inodes_used_) {
+        ++disk_counts_;
+        disk_used_ = usage.disk_used;
+        inodes_used_ = usage.inodes_used;
+    }
     const bool was_full = disk_full_;
     disk_full_ = (usage.disk_limit != 0 && usage.disk_used + kAlmost > usage.disk_limit) ||
                  (usage.inodes_limit != 0 && usage.inodes_used >= usage.inodes_limit);
@@ -78,8 +88,16 @@ std::string LimitWatch::behind(const Mark& start, const ExitReport& exit, std::u
     if (exit.exit_code == 0 || exit.killed_by_api || exit.timed_out) return {};
     if (oom_kills_ > start.oom_kills && (oom_is_recent() || victim_pid_ == pid)) return "memory";
     if (processes_denied_ > start.processes_denied) return "processes";
-    if (disk_full_ && exit.signal == 0) return "disk";
+    if (exit.signal == 0 && disk_was_full_since(start)) return "disk";
     return {};
+}
+
+// A count that is late may tell of a time before the start, when the disk was full and somebody has made
+// room since. It is of this command's time when it was made meanwhile, or can't be older than the command.
+bool LimitWatch::disk_was_full_since(const Mark& start) const {
+    if (!disk_full_) return false;
+    const bool late = record_.disk_limit_by == "btrfs-qgroup";
+    return !late || disk_counts_ > start.disk_counts || clock_.mono() - start.when >= kLatestCount;
 }
 
 std::string LimitWatch::recent_oom() const {

@@ -28,9 +28,14 @@ public:
     struct Mark {
         std::uint64_t oom_kills = 0;
         std::uint32_t processes_denied = 0;
+        std::uint64_t disk_counts = 0;
+        MonoTime when{};
     };
     [[nodiscard]] Mark mark() const {
-        return {.oom_kills = oom_kills_, .processes_denied = processes_denied_};
+        return {.oom_kills = oom_kills_,
+                .processes_denied = processes_denied_,
+                .disk_counts = disk_counts_,
+                .when = clock_.mono()};
     }
 
     // "memory", "processes", "disk" or "": the limit behind a failed end. A process that was killed for
@@ -42,6 +47,8 @@ public:
 
 private:
     [[nodiscard]] bool oom_is_recent() const;
+    void observe_disk(const BoxUsage& usage);
+    [[nodiscard]] bool disk_was_full_since(const Mark& start) const;
 
     const SandboxRecord& record_;
     const Clock& clock_;
@@ -54,7 +61,10 @@ private:
     std::uint32_t victim_pid_ = 0;
     std::string victim_;
     std::uint32_t processes_denied_ = 0;
-    bool disk_full_ = false;
+    bool disk_full_ = false;  // by the latest count
+    std::uint64_t disk_used_ = 0;
+    std::uint64_t inodes_used_ = 0;
+    std::uint64_t disk_counts_ = 0;  // how often the count was seen to be another one
     struct Reported {
         MonoTime processes{};
         MonoTime disk{};

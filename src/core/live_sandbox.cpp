@@ -106,8 +106,16 @@ void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::strin
 }
 
 Task<> LiveSandbox::greet(Agent its) {
+    // It may be resumed while its agent is being joined again: one greeting serves both.
+    while (greeting_) co_await changed_.wait();
     const std::shared_ptr<AgentChannel> agent = agent_;
     if (!agent) throw Error{Errc::unavailable, Fault::agent, "the sandbox's agent is being joined again"};
+    if (door_->is_open()) co_return;
+    greeting_ = true;
+    const Defer done{[this] {
+        greeting_ = false;
+        changed_.notify_all();
+    }};
     co_await agent->hello(deps_.config.hello_limit);
     co_await agent->configure({.env = environment(),
                                .default_user = deps_.config.default_user,
@@ -276,6 +284,7 @@ Task<> LiveSandbox::close() {
 }
 
 Task<> LiveSandbox::undo_create() {
+    move_to(SandboxState::ending);  // whoever waits for it goes
     deps_.egress.detach(record_.id);
     co_await drop_agent("the sandbox could not be made");
     co_await processes_.close();
@@ -290,6 +299,7 @@ Task<> LiveSandbox::undo_create() {
     const auto kill = [](Keeper& keeper, std::string id) -> Task<> { co_await keeper.kill(std::move(id)); };
     co_await try_to("kill", kill(deps_.keeper, record_.id));
     co_await try_to("forget", deps_.store.forget(record_.id));
+    move_to(SandboxState::ended);
 }
 
 // --- life -------------------------------------------------------------------------------------------------
@@ -305,7 +315,9 @@ void LiveSandbox::set_life(Millis timeout, TimeoutMode mode) {
 }
 
 void LiveSandbox::restore_life() {
-    const auto left = std::chrono::duration_cast<Millis>(record_.end_at - deps_.clock.wall());
+    const WallTime now = deps_.clock.wall();
+    run_since_ -= std::max(now - record_.started, WallTime::duration{0});
+    const auto left = std::chrono::duration_cast<Millis>(record_.end_at - now);
     // The wall clock may have jumped meanwhile; never more than what was asked for.
     deadline_ = deps_.clock.mono() + std::clamp(left, Millis{0}, std::max(record_.timeout, Millis{0}));
 }

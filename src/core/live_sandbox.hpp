@@ -69,7 +69,7 @@ public:
 
     // Life from now on, within what the operator allows for one run.
     void set_life(Millis timeout, TimeoutMode mode);
-    // Life that was left when oyatd stopped.
+    // Life that was left when oyatd stopped, in the run that began before.
     void restore_life();
     [[nodiscard]] MonoTime deadline() const { return deadline_; }
     void set_phases(std::vector<Phase> phases) { record_.phases = std::move(phases); }
@@ -92,6 +92,7 @@ private:
     MonoTime deadline_{};
     Condition changed_;
     bool end_under_way_ = false;
+    bool greeting_ = false;
 
     std::shared_ptr<AgentDoor> door_ = std::make_shared<AgentDoor>();  // shared with processes and files
     std::shared_ptr<AgentChannel> agent_;                              // shared with calls that are under way

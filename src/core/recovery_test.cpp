@@ -48,6 +48,47 @@ TEST(Recovery, JoinsWhatLivesWithItsProcessesAndItsTime) {
     in_house(restart_story);
 }
 
+// Otherwise whoever may restart oyatd, or waits for it, could keep a sandbox for ever.
+Task<> longest_over_restarts(House& house) {
+    CreateRequest request;
+    request.timeout = 1h;
+    const std::string id = (co_await house.create(request))->record().id;
+    house.clock.pass(30min);
+    co_await house.restart();
+    co_await house.sandboxes->set_timeout(id, 100h, TimeoutMode::replace, House::somebody());
+    EXPECT_EQ(house.sandboxes->find(id, "default")->record().end_at, house.clock.wall() + 90min);
+}
+TEST(Recovery, CountsTheTimeBeforeItTowardsTheOperatorsMaximum) {
+    in_house(longest_over_restarts, {.max_life = 2h});
+}
+
+Task<> resumed_while_joined(House& house) {
+    const auto sandbox = co_await house.create();
+    const std::string id = sandbox->record().id;
+    co_await house.start(*sandbox);
+    FakeInside& inside = house.keeper.inside(id);
+    inside.greetings = 0;
+    inside.hello_is_slow = true;
+    inside.lose("broken");
+    co_await House::turns();
+    co_await house.sandboxes->pause(id, House::somebody());
+    TaskGroup client{house.executor};
+    const auto connect = [](House& where, std::string what) -> Task<> {
+        co_await where.sandboxes->connect(what, std::nullopt, House::somebody());
+    };
+    client.spawn(connect(house, id));
+    co_await House::turns();
+    inside.hello_is_slow = false;
+    co_await client.wait_idle();
+    EXPECT_EQ(inside.greetings, 1);
+    EXPECT_EQ(sandbox->record().state, SandboxState::running);
+    EXPECT_EQ(sandbox->processes().alive().size(), 1u);
+    co_await client.close();
+}
+TEST(Recovery, GreetsAnAgentOnceAlsoWhenItsSandboxIsResumedMeanwhile) {
+    in_house(resumed_while_joined);
+}
+
 Task<> died_meanwhile(House& house) {
     const auto sandbox = co_await house.create();
     const std::string id = sandbox->record().id;

@@ -13,6 +13,7 @@ namespace {
 
 // Text of running commands' outputs that is kept for the record at any moment.
 constexpr std::size_t kTexts = 256u << 20;
+constexpr Millis kPauseAgain{5000};  // after one at a sandbox's time that the keeper could not do
 
 Error not_found(const std::string& id) {
     return Error{Errc::not_found, Fault::client, "sandbox " + id + " not found"};
@@ -211,13 +212,23 @@ Task<> Registry::expire(Live sandbox) {
     if (sandbox->record().state == SandboxState::paused) co_return;
     if (sandbox->record().on_timeout == OnTimeout::pause &&
         sandbox->record().state == SandboxState::running) {
+        std::optional<Error> failed;
         try {
             co_await shielded(sandbox->pause(std::nullopt));
             co_return;
         } catch (const Error& e) {
             if (e.code() == Errc::canceled) throw;
-            log::warn("sandbox not paused at its time",
-                      {{"sandbox", sandbox->record().id}, {"error", e.message()}});
+            failed = e;
+        }
+        co_await sandbox->settle();
+        if (sandbox->record().state == SandboxState::paused) co_return;  // somebody else's pause was first
+        log::warn("sandbox not paused at its time",
+                  {{"sandbox", sandbox->record().id}, {"error", failed->message()}});
+        // A pause is to keep what is there: a keeper that is away is no reason to throw it away.
+        if (failed->code() == Errc::unavailable && sandbox->record().state == SandboxState::running) {
+            deadlines_.set(sandbox->record().id, deps_.clock.mono() + kPauseAgain);
+            arm();
+            co_return;
         }
     }
     co_await end_quietly(sandbox, {.reason = EndedBy::timeout, .detail = "its time was up"});

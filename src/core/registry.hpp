@@ -64,6 +64,7 @@ private:
     Task<> adopt(Live sandbox, bool frozen);
     Task<> rescue(Live sandbox, std::string why);
     Task<> verify();
+    Task<> freeze_again(Live sandbox);
     Task<> end_strangers(const std::vector<BoxFacts>& boxes);
     Task<> keep_sampling();
     Task<> forget_surplus();

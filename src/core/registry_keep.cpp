@@ -228,21 +228,42 @@ Task<> Registry::end_strangers(const std::vector<BoxFacts>& boxes) {
 Task<> Registry::verify() {
     const std::map<std::string, Live> before = live_;
     const std::vector<BoxFacts> boxes = co_await deps_.keeper.list();
-    std::set<std::string> ids;
-    for (const BoxFacts& box : boxes) ids.insert(box.id);
-    const auto there = [&](const std::string& id) { return ids.contains(id); };
+    std::map<std::string, bool> frozen;
+    for (const BoxFacts& box : boxes) frozen.emplace(box.id, box.frozen);
+    const auto there = [&](const std::string& id) { return frozen.contains(id); };
     for (const auto& [id, sandbox] : before) {
         if (!live_.contains(id)) continue;
         const SandboxState state = sandbox->record().state;
         if (state == SandboxState::ending) {
             tasks_.spawn(end_quietly(sandbox, {.gone_already = !there(id)}));
-        } else if (!there(id)) {
+            continue;
+        }
+        if (!there(id)) {
             tasks_.spawn(end_quietly(sandbox, vanished(sandbox->record(), deps_.clock.wall())));
-        } else if (state == SandboxState::running && !sandbox->has_agent()) {
+            continue;
+        }
+        if (!is_changing(state) && frozen.at(id) != (state == SandboxState::paused)) {
+            tasks_.spawn(freeze_again(sandbox));
+        }
+        if (state == SandboxState::running && !sandbox->has_agent()) {
             tasks_.spawn(rescue(sandbox, "the keeper was away"));
         }
     }
     co_await end_strangers(boxes);
+}
+
+// The keeper went away over a pause or a resume, having done it or not: the box is made what the sandbox is.
+Task<> Registry::freeze_again(Live sandbox) {
+    co_await sandbox->settle();
+    const SandboxState state = sandbox->record().state;
+    if (is_over(state)) co_return;
+    try {
+        co_await deps_.keeper.set_frozen(sandbox->record().id, state == SandboxState::paused);
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+        log::warn("sandbox not in step with the keeper",
+                  {{"sandbox", sandbox->record().id}, {"error", e.message()}});
+    }
 }
 
 // --- now and then -----------------------------------------------------------------------------------------

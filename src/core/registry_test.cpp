@@ -9,6 +9,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// One sandbox of its own, with what the registry would give it.
+struct LiveSandboxParts {
+    explicit LiveSandboxParts(House& house)
+        : deps{.executor = house.executor,
+               .clock = house.clock,
+               .keeper = house.keeper,
+               .connector = house.keeper,
+               .egress = house.egress,
+               .store = house.store,
+               .events = *house.bus,
+               .templates = *house.templates,
+               .config = house.config},
+          admission{deps.config, house.clock} {}
+    [[nodiscard]] std::shared_ptr<LiveSandbox> make() {
+        SandboxRecord record;
+        record.id = new_sandbox_id();
+        return std::make_shared<LiveSandbox>(deps, admission, texts, std::move(record));
+    }
+
+    SandboxesDeps deps;
+    Admission admission;
+    TextBudget texts{1u << 20};
+};
+
 Task<> create_story(House& house) {
     CreateRequest request;
     request.metadata = {{"job", "42"}};
@@ -58,6 +82,24 @@ Task<> failed_create(House& house) {
 }
 TEST(Create, LeavesNothingWhenAStepFails) {
     in_house(failed_create);
+}
+
+// The agent is lost while it is being greeted, which is why the create fails: nothing may wait for the
+// sandbox any more.
+Task<> lost_in_create(House& house) {
+    LiveSandboxParts parts{house};
+    const auto sandbox = parts.make();
+    TaskGroup waiting{house.executor};
+    waiting.spawn(sandbox->settle());
+    co_await House::turns();
+    EXPECT_EQ(waiting.size(), 1u);
+    co_await sandbox->undo_create();
+    co_await House::turns();
+    EXPECT_EQ(waiting.size(), 0u);
+    co_await waiting.close();
+}
+TEST(Create, ThatFailedLetsThoseGoWhoWaitForTheSandbox) {
+    in_house(lost_in_create);
 }
 
 Task<> refused_create(House& house) {
@@ -245,6 +287,47 @@ TEST(Lifetime, MayEndInAPause) {
     in_house(paused_at_time);
 }
 
+// A pause keeps what was made; a keeper that is just being restarted is no reason to throw it away.
+Task<> pause_at_time_without_keeper(House& house) {
+    CreateRequest request;
+    request.timeout = 10s;
+    request.on_timeout = OnTimeout::pause;
+    const auto sandbox = co_await house.create(request);
+    house.keeper.away = true;
+    co_await house.pass(11s);
+    EXPECT_EQ(sandbox->record().state, SandboxState::running);
+    house.keeper.away = false;
+    co_await house.pass(5s);
+    EXPECT_EQ(sandbox->record().state, SandboxState::paused);
+}
+TEST(Lifetime, EndsInAPauseAlsoWhenTheKeeperIsAwayAtItsTime) {
+    in_house(pause_at_time_without_keeper);
+}
+
+// The time of a sandbox is up while a client's own pause of it is being begun.
+Task<> pause_at_time_beside_another(House& house) {
+    CreateRequest request;
+    request.timeout = 10s;
+    request.on_timeout = OnTimeout::pause;
+    const auto sandbox = co_await house.create(request);
+    const std::string id = sandbox->record().id;
+    for (int turns = 0; turns < 4; ++turns) {
+        TaskGroup client{house.executor};
+        house.clock.pass(11s);
+        client.spawn(house.sandboxes->pause(id, House::somebody()));
+        co_await House::turns(turns);
+        house.sandboxes->expire_due();
+        co_await House::turns();
+        EXPECT_EQ(sandbox->record().state, SandboxState::paused) << turns;
+        if (sandbox->record().state != SandboxState::paused) co_return;
+        co_await house.sandboxes->connect(id, 10s, House::somebody());
+        co_await client.close();
+    }
+}
+TEST(Lifetime, MayEndInAPauseThatAnotherOneBegan) {
+    in_house(pause_at_time_beside_another);
+}
+
 Task<> pause_story(House& house) {
     const auto sandbox = co_await house.create();
     const std::string id = sandbox->record().id;
@@ -321,6 +404,32 @@ Task<> keeper_away(House& house) {
 }
 TEST(Keeper, ThatWasAwayFinishesHalfDoneKillsWhenItIsBack) {
     in_house(keeper_away);
+}
+
+// Its answer was lost with it: what it has done is seen when it is back.
+Task<> keeper_died_in_a_pause(House& house) {
+    const auto sandbox = co_await house.create();
+    const std::string id = sandbox->record().id;
+    const auto frozen = [&] { return house.keeper.boxes.at(id).facts.frozen; };
+    house.keeper.freeze_answers = Error{Errc::unavailable, Fault::engine, "the keeper went away"};
+    co_await error_of(house.sandboxes->pause(id, House::somebody()));
+    EXPECT_EQ(sandbox->record().state, SandboxState::running);
+    EXPECT_TRUE(frozen());
+    house.keeper.freeze_answers.reset();
+    house.keeper.notice({.kind = KeeperNotice::Kind::link_back});
+    co_await House::turns();
+    EXPECT_EQ(sandbox->record().state, SandboxState::running);
+    EXPECT_FALSE(frozen());
+
+    co_await house.sandboxes->pause(id, House::somebody());
+    house.keeper.boxes.at(id).facts.frozen = false;
+    house.keeper.notice({.kind = KeeperNotice::Kind::link_back});
+    co_await House::turns();
+    EXPECT_EQ(sandbox->record().state, SandboxState::paused);
+    EXPECT_TRUE(frozen()) << "it would run on with nobody to end it";
+}
+TEST(Keeper, ThatDiedInAPauseLeavesNoSandboxFrozenThatIsNotPaused) {
+    in_house(keeper_died_in_a_pause);
 }
 
 Task<> keeper_restarted(House& house) {
