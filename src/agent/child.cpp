@@ -4,6 +4,7 @@
 #include <linux/close_range.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,17 +17,21 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/fd.hpp"
+
 // The code between clone and exec. It runs in the agent's own memory (CLONE_VM), so it allocates nothing,
 // locks nothing and calls the kernel directly wherever libc would keep books about threads or ids.
 namespace oyat::agent {
 namespace {
+
+constexpr int kLongestStartMs = 3000;
 
 struct Birth {
     const ChildPlan& plan;
     ChildFailure& failure;
 };
 
-// The child's stack. One is enough: with CLONE_VFORK the agent waits, and a held child has a copy.
+// The child's stack. One is enough: the agent waits for the exec, and a held child has a copy.
 alignas(16) char child_stack[32 * 1024];
 
 [[noreturn]] void give_up(const Birth& birth, ChildStep step) {
@@ -209,9 +214,27 @@ pid_t clone_child(const ChildPlan& plan, ChildFailure& failure, std::uint64_t fl
 
 }  // namespace
 
+// The exec, or the child's end, closes the pipe. Not CLONE_VFORK: that waits for a stopped child for ever.
+// Until then the two share one `errno`, so nothing here may set it; no handler is installed that could
+// interrupt.
 pid_t start_child(const ChildPlan& plan, ChildFailure& failure) {
-    const pid_t pid = clone_child(plan, failure, CLONE_VM | CLONE_VFORK);
-    if (pid < 0 || failure.step == ChildStep::started) return pid;
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        failure = {.step = ChildStep::group, .err = errno};
+        return -1;
+    }
+    Fd reader{ends[0]};
+    Fd writer{ends[1]};
+    const pid_t pid = clone_child(plan, failure, CLONE_VM);
+    if (pid < 0) return pid;
+    writer.reset();
+    pollfd exec{.fd = reader.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&exec, 1, kLongestStartMs) == 0) {
+        ::kill(pid, SIGKILL);
+        ::poll(&exec, 1, -1);
+        if (failure.step == ChildStep::started) failure = {.step = ChildStep::held_up, .err = ETIMEDOUT};
+    }
+    if (failure.step == ChildStep::started) return pid;
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
     return -1;

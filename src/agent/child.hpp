@@ -17,7 +17,8 @@ enum class ChildStep : std::int32_t {
     limits,
     identity,
     directory,
-    program
+    program,
+    held_up  // it was stopped on the way, by somebody inside
 };
 
 struct ChildFailure {
@@ -48,7 +49,8 @@ struct ChildPlan {
 };
 
 // Starts the program in a child that borrows the agent's memory until its exec: half a millisecond less than
-// a fork. Returns the pid, or -1 with `failure` set; the child is reaped then.
+// a fork. Returns the pid, or -1 with `failure` set; the child is reaped then. Never waits long: anybody of
+// the same user inside can stop the child before it is the program.
 [[nodiscard]] pid_t start_child(const ChildPlan& plan, ChildFailure& failure);
 
 // Starts a child with its own memory that waits for `plan.go` before it becomes the program.

@@ -62,6 +62,16 @@ std::uint64_t CommandGroup::cpu_us() const {
     return usage - std::min(usage, cpu_before_us_);
 }
 
+// Somebody inside who has the hierarchy in hand can make groups below this one, or freeze it: a next command
+// would share its group with a stranger, or never run. And what cannot be read is not empty.
+bool CommandGroup::is_pristine() const {
+    struct stat found{};
+    if (::fstat(directory_.get(), &found) != 0 || found.st_nlink != 2) return false;  // no groups below
+    const std::string events = read_small_file(directory_.get(), "cgroup.events", 256);
+    if (!events.starts_with("populated 0\n")) return false;
+    return events.find("frozen 1") == events.npos;  // Linux before 5.2 has no freezer here
+}
+
 CommandGroup CommandGroups::make() {
     if (!parent_) return {};
     if (spare_) return std::exchange(spare_, {});
@@ -80,12 +90,11 @@ void CommandGroups::retire(CommandGroup group) {
     if (!remove(group)) retired_.push_back(std::move(group));
 }
 
-// True when the group is empty and now the spare one. Not after cgroup.kill: Linux 6.18 compares the number
-// of kills of the parent's group with that of the group that a child is cloned into, and kills the child when
-// they differ.
+// True when the group is as good as new and now the spare one. Not after cgroup.kill: Linux 6.18 compares the
+// number of kills of the parent's group with that of the group that a child is cloned into, and kills the
+// child when they differ.
 bool CommandGroups::reuse(CommandGroup& group) {
-    if (spare_ || group.killed_ || !read_small_file(group.directory(), "cgroup.procs", 64).empty())
-        return false;
+    if (spare_ || group.killed_ || !group.is_pristine()) return false;
     group.cpu_before_us_ += group.cpu_us();
     spare_ = std::move(group);
     return true;

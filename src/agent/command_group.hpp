@@ -28,6 +28,8 @@ public:
 
 private:
     friend class CommandGroups;
+    [[nodiscard]] bool is_pristine() const;
+
     CommandGroup(std::string name, Fd directory) : name_{std::move(name)}, directory_{std::move(directory)} {}
 
     std::string name_;

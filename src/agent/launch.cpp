@@ -165,6 +165,8 @@ Status explain(const ChildFailure& failure, const std::string& program, const st
                 return refusal(Errc::invalid_argument, "arguments and environment are too long", err);
             }
             return errno_refusal(err, "run " + quoted(program));
+        case ChildStep::held_up:
+            return refusal(Errc::unavailable, "a process of the sandbox stopped the program at its start", err);
     }
     return errno_refusal(err, "start a process");
 }
