@@ -50,6 +50,22 @@ TEST(Egress, CarriesBytesBothWaysAndKeepsHalfClose) {
     });
 }
 
+// The keeper shuts the listeners of a box that ends down, often before we hear of the end.
+TEST(Egress, TakesAListenerThatWasRevokedForItsEndAndNotForAFailure) {
+    ::testing::internal::CaptureStderr();
+    in_house([](House& house) -> Task<> {
+        core::EgressSockets sockets{listen_tcp(loopback()), udp_socket(), listen_tcp(loopback())};
+        const Fd tcp{::dup(sockets.tcp.get())};
+        const Fd dns_tcp{::dup(sockets.dns_tcp.get())};
+        house.egress->attach("ibeing0ended000000000", "acme", std::move(sockets), {});
+        for (int turn = 0; turn < 10; ++turn) co_await yield_now();
+        ::shutdown(tcp.get(), SHUT_RDWR);
+        ::shutdown(dns_tcp.get(), SHUT_RDWR);
+        co_await sleep_for(Millis{5});
+    });
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(Egress, HoldsTheSenderBackWhileTheReceiverDoesNotRead) {
     in_house([](House& house) -> Task<> {
         Fd inside = co_await connect(house.proxy, kSoon);

@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "base/log.hpp"
 #include "io/connect.hpp"
 #include "io/timer.hpp"
 
@@ -79,12 +80,15 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
 
 Outlet::~Outlet() = default;
 
-// Each task shares in the outlet. What it still meets after the cut is the cut itself.
+// Each task shares in the outlet. What it still meets after the cut is the cut itself. The keeper may be
+// earlier: it revokes the listeners of a box that ends.
 Task<> Outlet::hold(std::shared_ptr<Outlet> self, Task<> task) {
     try {
         co_await std::move(task);
-    } catch (const Error&) {
-        if (!self->cut_) throw;
+    } catch (const Error& error) {
+        if (self->cut_) co_return;
+        if (error.code() != Errc::unavailable) throw;
+        log::debug("a way out has ended", {{"why", error.message()}});
     }
 }
 

@@ -48,6 +48,8 @@ Task<Acceptor::Connection> Acceptor::accept() {
         const int err = errno;
         if (err == EAGAIN) {
             co_await listener_.readable();
+        } else if (err == EINVAL) {
+            throw Error{Errc::unavailable, "closed"};  // shut down, by us or by whom we share it with
         } else if (is_shortage(err)) {
             co_await sleep_for(std::chrono::milliseconds{50});
         } else if (!concerns_one_connection(err)) {

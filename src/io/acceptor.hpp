@@ -16,7 +16,7 @@ public:
     };
     // The next connection. When descriptors or memory run out it pauses instead of failing, so that one bad
     // moment does not end a server; a connection that was reset before we took it is passed over. Throws
-    // Error{unavailable} after close().
+    // Error{unavailable} after close(), and when the socket was shut down.
     Task<Connection> accept();
 
     void close() noexcept { listener_.close(); }
