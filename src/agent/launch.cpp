@@ -166,7 +166,8 @@ Status explain(const ChildFailure& failure, const std::string& program, const st
             }
             return errno_refusal(err, "run " + quoted(program));
         case ChildStep::held_up:
-            return refusal(Errc::unavailable, "a process of the sandbox stopped the program at its start", err);
+            return refusal(Errc::failed_precondition,
+                           "a process of the sandbox stopped the program at its start", err);
     }
     return errno_refusal(err, "start a process");
 }

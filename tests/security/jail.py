@@ -4,10 +4,11 @@ import pathlib
 import socket
 import subprocess
 import threading
+import time
 
 import kernel
 from client import Refused
-from guests import run_guest
+from guests import install, run_guest
 
 GUESTS = ["j_01_mount", "j_02_namespaces", "j_03_userns_limit", "j_04_devices", "j_05_calls", "j_06_sockets", "j_07_netlink",
           "j_08_io_uring", "j_09_foreign_abi", "j_10_terminal", "j_11_agent", "j_12_overwrite_agent", "j_13_descriptors",
@@ -55,6 +56,32 @@ def ipc(server, sandbox):
     with server.client.create() as peer:
         assert peer.run("ipcmk -M 4096 -p 0666 && ipcmk -Q -p 0666", user="root").exit_code == 0
         assert sandbox.run("ipcs -m | grep -c 0x; ipcs -q | grep -c 0x", user="root").stdout.split() == ["0", "0"]
+
+
+def stopped_starts(server):
+    """J-11: who stops programs on their way to the exec does not stop the agent with them: it goes on answering."""
+    with server.client.create() as sandbox:
+        stopper = sandbox.start([install(sandbox, "j_11_stop_starts")], user="root")
+        assert any("data" in message["event"] for message in stopper)
+        slowest = 0.0
+        starts = [threading.Thread(target=quietly, args=(sandbox.run, "true")) for _ in range(8)]
+        for start in starts:
+            start.start()
+            time.sleep(0.1)
+            began = time.monotonic()
+            sandbox.read("/etc/hostname")
+            slowest = max(slowest, time.monotonic() - began)
+        for start in starts:
+            start.join()
+        assert slowest < 5, f"the agent did not answer for {slowest:.1f} s"
+        assert sandbox.run("echo well").stdout == "well\n"
+
+
+def quietly(call, *arguments):
+    try:
+        call(*arguments)
+    except Refused:
+        pass
 
 
 def dying_namespace(server):
@@ -113,4 +140,5 @@ def checks(tally, server, _full):
         tally.check("J-20 the store is closed to others", store_is_closed, server)
         tally.check("J-21 ipc", ipc, server, sandbox)
         tally.check("J-25 nested user namespaces are off", nested_namespaces_off, sandbox)
+    tally.check("J-11 stopped starts", stopped_starts, server)
     tally.check("J-24 start while dying", dying_namespace, server)
