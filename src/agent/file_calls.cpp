@@ -43,7 +43,11 @@ Answer<wire::FileEntry> make_directory(const Actor& actor, Users& users, const w
         return refused(Errc::invalid_argument, "path " + quoted(*path) + " exists and is not a directory",
                        EEXIST);
     }
-    if (request.mode != 0) ::fchmodat(directory, name, request.mode & 07777, 0);
+    if (request.mode != 0) {
+        // Not by its name, which whoever owns the parent may have given to something else by now.
+        const Answer<Fd> made = open_at(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+        if (made) ::chmod(path_of_fd(made->get()).c_str(), request.mode & 07777);
+    }
     return describe_path(*path, users);
 }
 

@@ -41,6 +41,9 @@ void shorten(wire::Spawn& request) {
     std::erase_if(request.env,
                   [&](const auto& entry) { return !fits(entry.first.size() + entry.second.size() + 8); });
     request.forced_env.clear();
+    // A string that was cut short keeps all of its memory, and a list its places.
+    for (std::string& argument : request.argv) argument.shrink_to_fit();
+    request.argv.shrink_to_fit();
 }
 
 }  // namespace
@@ -310,7 +313,7 @@ Status Process::signal(std::uint32_t number, bool tree) {
 
 void Process::kill_tree(int number) {
     if (!group_) {
-        signal_tree(pid_, number);
+        signal_tree(pid_, leader_ended_ ? Leader::buried : Leader::there, number);
     } else if (number == SIGKILL) {
         group_.kill();
     } else {

@@ -31,6 +31,8 @@ void ProcessInput::write(std::string_view bytes) {
 void ProcessInput::close() {
     if (!fd_ || closing_) return;
     if (kind_ == Kind::terminal) {
+        // It may be said again and again, and costs the one who says it no credit.
+        if (pending() >= kMaxPending) return;
         bytes_ += end_of_file_key(fd_.get());
         ++uncredited_;
     } else {

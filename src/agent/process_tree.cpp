@@ -58,11 +58,12 @@ std::map<pid_t, Kin> all_processes() {
     return found;
 }
 
-std::set<pid_t> family_of(pid_t leader) {
+std::set<pid_t> family_of(pid_t number_of_leader, Leader leader) {
     const std::map<pid_t, Kin> processes = all_processes();
+    if (leader == Leader::buried && processes.contains(number_of_leader)) return {};
     const pid_t self = ::getpid();
     const pid_t own_session = ::getsid(0);
-    std::set<pid_t> family{leader};
+    std::set<pid_t> family{number_of_leader};
     for (bool grew = true; grew;) {
         grew = false;
         for (const auto& [pid, kin] : processes) {
@@ -72,18 +73,19 @@ std::set<pid_t> family_of(pid_t leader) {
             }
         }
     }
+    if (leader == Leader::buried) family.erase(number_of_leader);
     return family;
 }
 
 }  // namespace
 
-void signal_tree(pid_t leader, int number) {
+void signal_tree(pid_t number_of_leader, Leader leader, int number) {
     std::set<pid_t> reached;
     // A SIGKILL goes out again as long as a look finds somebody new, for those who were forking meanwhile.
     const int looks = number == SIGKILL ? 8 : 1;
     for (int look = 0; look < looks; ++look) {
         std::size_t fresh = 0;
-        for (const pid_t pid : family_of(leader)) {
+        for (const pid_t pid : family_of(number_of_leader, leader)) {
             if (!reached.insert(pid).second) continue;
             ::kill(pid, number);
             ++fresh;

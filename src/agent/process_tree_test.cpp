@@ -1,6 +1,10 @@
 #include "agent/process_tree.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -72,6 +76,43 @@ TEST(AgentWithoutCgroup, StillFindsTheTreeOfACommand) {
     Heard& heard = host.until_end(stream);
     EXPECT_TRUE(heard.exited()->timed_out);
     until_gone(host, static_cast<std::uint32_t>(std::stoul(heard.out())));
+}
+
+// A process with exactly this number, or -1 while it is taken. It sleeps until it is killed.
+pid_t make_process(pid_t number) {
+    clone_args arguments{};
+    arguments.exit_signal = SIGCHLD;
+    arguments.set_tid = reinterpret_cast<std::uintptr_t>(&number);
+    arguments.set_tid_size = 1;
+    const auto pid = static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
+    if (pid == 0) {
+        ::setsid();
+        while (true) ::pause();
+    }
+    return pid;
+}
+
+TEST(AgentWithoutCgroup, LeavesTheOneAloneWhoHasGotTheNumberOfABuriedLeader) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    RunningAgent agent{RunningAgent::Cgroup::none};
+    TestHost host{agent};
+    const auto stream = host.open(shell_request("setsid sleep 1014 & echo $!"));
+    host.until([&] { return !host.heard(stream).out().empty(); });
+    const auto daemon = static_cast<std::uint32_t>(std::stoul(host.heard(stream).out()));
+    const auto leader = start(host, stream);
+    // Once the daemon has left its session the number is free.
+    pid_t stranger = -1;
+    host.until([&] {
+        host.step(5);
+        stranger = make_process(static_cast<pid_t>(leader));
+        return stranger > 0;
+    });
+    EXPECT_EQ(host.ask(signal_request(leader, SIGKILL)).end->code, 0u);
+    host.until_end(stream);
+    EXPECT_TRUE(alive(leader));
+    ::kill(stranger, SIGKILL);
+    ::waitpid(stranger, nullptr, 0);
+    ::kill(static_cast<pid_t>(daemon), SIGKILL);
 }
 
 }  // namespace

@@ -54,6 +54,16 @@ TEST_F(AgentProcess, TheEndOfATerminalsInputIsItsEndOfFileKey) {
     EXPECT_EQ(host.until_end(stream).data[ChannelId::pty], "typed\r\ntyped\r\n");
 }
 
+TEST_F(AgentProcess, EndsOfInputThatNobodyReadsAreNotHoarded) {
+    const auto stream = host.open(spawn_request({.argv = {"/bin/sleep", "1015"}, .pty = wire::TermSize{}}));
+    start(host, stream);
+    std::string ends;
+    for (int i = 0; i < 50'000; ++i) wire::append_frame(ends, FrameKind::eof, stream, ChannelId::pty, {});
+    for (int i = 0; i < 60; ++i) host.send_raw(ends);
+    EXPECT_EQ(host.shell("echo meanwhile").out(), "meanwhile\n");
+    EXPECT_LT(agent.rss_kib(), 3072u);
+}
+
 TEST_F(AgentProcess, TheTerminalBelongsToItsUser) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     Heard& heard = host.run({.argv = {"/bin/sh", "-c", "stat -c %U $(tty); echo x > /dev/tty"},

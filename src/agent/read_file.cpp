@@ -19,6 +19,7 @@ public:
     ReadFileStream(FileJob& job, Fd file, std::string entry, const wire::ReadFile& request)
         : Stream{job.connection, job.id},
           loop_{job.loop},
+          user_{std::move(job.actor.user)},
           file_{std::move(file)},
           entry_{std::move(entry)},
           offset_{request.offset},
@@ -37,7 +38,9 @@ public:
     }
 
 private:
+    // As the user here, too: some files of the kernel judge whoever reads them, not who opened them.
     void step() {
+        const ActingAs acting{user_};
         for (int i = 0; i < kChunksPerStep; ++i) {
             const std::size_t most = std::min({Loop::kScratch, window(), static_cast<std::size_t>(left_)});
             if (most == 0 && left_ != 0) return steps_.pause();  // until writable()
@@ -65,6 +68,7 @@ private:
     }
 
     Loop& loop_;
+    User user_;
     Fd file_;
     std::string entry_;  // the event that comes first; empty once it has been sent
     std::uint64_t offset_;

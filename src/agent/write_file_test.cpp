@@ -64,6 +64,15 @@ TEST_F(AgentFiles, OverwritingKeepsModeAndLinks) {
     EXPECT_EQ(content_of(dir + "/run.sh"), "linked+");
 }
 
+// The kernel takes the bit from a file that somebody else writes into, but not when root does the writing.
+TEST_F(AgentFiles, WhatAUserAppendsToAProgramOfRootsTakesItsSetUserIdBit) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    put(dir + "/program", "#!");
+    ::chmod((dir + "/program").c_str(), 04777);
+    EXPECT_EQ(write({.path = dir + "/program", .user = "nobody", .append = true}, "x").end->code, 0u);
+    EXPECT_EQ(stat(dir + "/program").entries()[0].mode & 07777, 0777u);
+}
+
 TEST_F(AgentFiles, AnInterruptedUploadLeavesNoNewFile) {
     put(dir + "/old", "old");
     const auto start = [&](const char* name) {
