@@ -69,6 +69,57 @@ TEST(AgentChannel, AcknowledgesOnlyWhatWasAskedBeyond) {
     run_story(acknowledgement);
 }
 
+// All credit until the host hangs up.
+Task<std::size_t> all_credit(FakeAgent& agent) {
+    std::size_t sum = 0;
+    while (true) {
+        const wire::Frame frame = co_await agent.next();
+        if (frame.header.kind == FrameKind::hello) co_return sum;
+        if (frame.header.kind == FrameKind::credit) sum += or_throw(wire::parse_credit(frame.payload));
+    }
+}
+
+// Otherwise the next oyatd would be given what this one has recorded already.
+Task<> acknowledged_at_close(Pair& pair) {
+    auto process = co_await started(pair);
+    pair.agent.output(1, "12345");
+    pair.agent.exited(1, 1);
+    while (co_await process->next()) {
+    }
+    process.reset();
+    co_await pair.channel->close();
+    const std::size_t events =
+        wire::encode(wire::ProcessEvent{.started = wire::Started{.pid = 42, .started_ms = 1}}).size() +
+        wire::encode(wire::ProcessEvent{.exited = wire::Exited{.exit_code = 1}}).size();
+    EXPECT_EQ(co_await all_credit(pair.agent), events + 5);
+}
+TEST(AgentChannel, AcknowledgesEverythingBeforeItIsClosed) {
+    run_story(acknowledged_at_close);
+}
+
+// The agent gives it once more when it is joined again, and that must be known.
+Task<> lost_with_credit(Pair& pair) {
+    auto process = co_await started(pair);
+    pair.agent.output(1, "12345");
+    EXPECT_TRUE(co_await process->next());
+    EXPECT_EQ(process->unacknowledged().out, 5u);
+    try {
+        const auto hang_up = [](FakeAgent& agent) -> Task<> {
+            agent.hang_up();
+            co_await sleep_for(1h);
+        };
+        std::optional<std::optional<std::variant<Output, ExitReport>>> item;
+        co_await race(store_in(item, process->next()), hang_up(pair.agent));
+        ADD_FAILURE() << "an event from nowhere";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.code(), Errc::unavailable);
+    }
+    EXPECT_EQ(process->unacknowledged().out, 5u) << "its credit was not sent any more";
+}
+TEST(AgentChannel, KnowsWhatIsUnacknowledgedWhenTheAgentIsLostBeforeTheCredit) {
+    run_story(lost_with_credit);
+}
+
 Task<> refused_spawn(Pair& pair) {
     const auto answer = [](FakeAgent& agent) -> Task<> {
         const auto [stream, request] = co_await agent.request();

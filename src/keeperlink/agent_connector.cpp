@@ -163,7 +163,7 @@ public:
 private:
     void end() {
         link_->on_lost({});
-        link_->lose("closed by oyatd");
+        link_->close();
     }
 
     std::shared_ptr<Link> link_;  // shared with the tasks and with every open stream

@@ -316,5 +316,27 @@ TEST(KeeperClient, KillsABoxThatNobodyWaitsForAnyMore) {
     run_story(orphan);
 }
 
+// The caller gives up in the very turn in which the box comes: it has the box, or the keeper is told.
+Task<> crossing(Pair& pair) {
+    for (int turns = 0; turns < 12; ++turns) {
+        std::optional<core::NewBox> box;
+        const auto answer = [](FakeKeeper& fake, int left) -> Task<> {
+            fake.reply(box_reply((co_await fake.request()).id), {0, 1, 2, 0, 1, 2});
+            while (left-- > 0) co_await yield_now();
+        };
+        try {
+            co_await race(store_in(box, pair.keeper->create({})), answer(pair.fake, turns));
+        } catch (const Error& e) {
+            EXPECT_EQ(e.code(), Errc::canceled);
+        }
+        if (box) continue;
+        const auto undo = co_await with_timeout(1s, "the box is killed", pair.fake.request());
+        EXPECT_TRUE(undo.kill) << turns;
+    }
+}
+TEST(KeeperClient, LosesNoBoxThatComesWhenItsCallerGivesUp) {
+    run_story(crossing);
+}
+
 }  // namespace
 }  // namespace oyat::keeperlink

@@ -136,9 +136,10 @@ void Link::send_soon(FrameKind kind, std::uint32_t stream, ChannelId channel, st
 }
 
 void Link::give_credit(StreamState& stream, std::size_t bytes) {
-    if (bytes == 0 || over_) return;
+    if (bytes == 0) return;
     std::uint32_t& owed = small_credits_[stream.id];
     owed += static_cast<std::uint32_t>(bytes);
+    if (over_) return;
     if (owed >= kCreditPiece) {
         send_credit(stream.id, owed);
         small_credits_.erase(stream.id);
@@ -330,6 +331,13 @@ void Link::lose(std::string reason) {
     if (!over_) shut(std::move(reason));
 }
 
+void Link::close() {
+    if (over_) return;
+    send_small_credits();
+    flush();
+    lose("closed by oyatd");
+}
+
 void Link::breach(std::string reason) {
     if (over_) return;
     breached_ = true;
@@ -343,7 +351,6 @@ void Link::shut(std::string reason) {
     reason_ = std::move(reason);
     pulse_.disarm();
     small_credits_due_.disarm();
-    small_credits_.clear();
     socket_.close();
     out_.clear();
     out_sent_ = 0;

@@ -70,6 +70,10 @@ public:
     // Credit of a quarter window goes at once; less of it within 5 ms, so that the agent is not woken for
     // each small piece while the command and its reader want the processors.
     void give_credit(StreamState& stream, std::size_t bytes);
+    // Whether some of it has not gone out, or never will.
+    [[nodiscard]] bool owes_credit(const StreamState& stream) const {
+        return small_credits_.contains(stream.id);
+    }
     void abandon(StreamState& stream);
 
     // Asks for a sign of life and counts how long answers are due; a timer calls it every 5 s.
@@ -78,8 +82,10 @@ public:
     // Bytes as they came from the agent.
     void take(std::string_view bytes);
 
-    // Ends the link. After a breach nothing that is queued is delivered.
+    // Ends the link. After a breach nothing that is queued is delivered; before we close it of our own, the
+    // agent gets what credit it has earned.
     void lose(std::string reason);
+    void close();
     void breach(std::string reason);
     [[nodiscard]] bool over() const { return over_; }
     [[nodiscard]] bool broke_protocol() const { return breached_; }

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] bool at_end() const { return state_->pieces.empty() && state_->end; }
 
     void credit(std::size_t bytes) { link_->give_credit(*state_, bytes); }
+    [[nodiscard]] bool owes_credit() const { return link_->owes_credit(*state_); }
     Task<> send(wire::ChannelId channel, std::string bytes) {
         return Link::send_data(link_, state_, channel, std::move(bytes));
     }

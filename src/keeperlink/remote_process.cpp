@@ -59,8 +59,16 @@ Task<std::optional<std::variant<core::Output, core::ExitReport>>> RemoteProcess:
 }
 
 void RemoteProcess::acknowledge() {
+    if (!stream_.owes_credit()) late_output_ = {};
+    late_output_.out += owed_output_.out;
+    late_output_.err += owed_output_.err;
     stream_.credit(std::exchange(owed_, 0));
     owed_output_ = {};
+}
+
+core::AgentProcess::Unacknowledged RemoteProcess::unacknowledged() const {
+    if (!stream_.owes_credit()) return owed_output_;
+    return {.out = owed_output_.out + late_output_.out, .err = owed_output_.err + late_output_.err};
 }
 
 Task<> RemoteProcess::write_input(std::string bytes) {

@@ -19,7 +19,7 @@ public:
     [[nodiscard]] WallTime started() const override;
     [[nodiscard]] std::uint64_t dropped_before() const override { return started_.dropped_out; }
     Task<std::optional<std::variant<core::Output, core::ExitReport>>> next() override;
-    [[nodiscard]] Unacknowledged unacknowledged() const override { return owed_output_; }
+    [[nodiscard]] Unacknowledged unacknowledged() const override;
     Task<> write_input(std::string bytes) override;
     Task<> close_input() override;
 
@@ -33,6 +33,7 @@ private:
     wire::Started started_;
     std::size_t owed_ = 0;  // bytes handed out and not acknowledged, of events and output
     Unacknowledged owed_output_;
+    Unacknowledged late_output_;  // acknowledged by us, but the credit may not have gone out yet
     bool exited_ = false;
 };
 
