@@ -32,9 +32,9 @@ std::string_view outcome_of(const object& exited) {
     if (is_true(exited, "oom")) return "oom";
     if (is_true(exited, "timed_out")) return "timed_out";
     if (!text_of(exited, "limit").empty()) return "limit";
+    if (number_of(exited, "signal") != 0) return "killed";
     const auto* exit = exited.if_contains("exit");
     if (!exit || exit->is_null()) return "lost";
-    if (number_of(exited, "signal") != 0) return "killed";
     return exit->is_number() && exit->to_number<double>() == 0 ? "ok" : "failed";
 }
 

@@ -60,6 +60,7 @@ TEST_F(CommandsTest, TellsTheWaysToEndApart) {
     EXPECT_EQ(outcome(R"("exit":3)"), "failed");
     EXPECT_EQ(outcome(R"("exit":-1)"), "failed");
     EXPECT_EQ(outcome(R"("exit":-1,"signal":9)"), "killed");
+    EXPECT_EQ(outcome(R"("exit":null,"signal":9)"), "killed");  // as the record has it
     EXPECT_EQ(outcome(R"("exit":-1,"signal":9,"timed_out":true)"), "timed_out");
     EXPECT_EQ(outcome(R"("exit":-1,"signal":9,"oom":true,"limit":"memory")"), "oom");
     EXPECT_EQ(outcome(R"("exit":1,"limit":"disk")"), "limit");

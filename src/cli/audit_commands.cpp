@@ -95,7 +95,11 @@ boost::json::object chain_json(const audit::ChainReport& chain) {
 int audit_show(Context& context, AuditQuery query) {
     std::uint64_t shown = 0;
     for (const audit::SegmentFile& file : segments(query)) shown += show_segment(context, file, query);
-    if (shown > 0 || query.chain.empty()) return 0;
+    if (shown > 0) return 0;
+    if (query.chain.empty()) {
+        print_to(STDERR_FILENO, "oyat: nothing in the record matches\n");
+        return 0;
+    }
     throw Failure{Error{Errc::not_found, "the record has nothing of that about " + query.chain},
                   "'oyat audit query' searches all sandboxes"};
 }

@@ -3,9 +3,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <csignal>
 #include <functional>
 
+#include "base/id.hpp"
 #include "base/throwing.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
@@ -20,37 +22,33 @@ namespace {
 
 using Action = std::function<int(Context&)>;
 
-// Turns a text option into a checked value; CLI11 shows the message with the option's name.
-template <class T>
-auto with(std::function<Result<T>(std::string_view)> parse, std::function<void(T)> keep) {
-    return [parse = std::move(parse), keep = std::move(keep)](const std::string& text) {
-        Result<T> value = parse(text);
-        if (!value) throw CLI::ValidationError{value.error().message()};
-        keep(*std::move(value));
-    };
+// An option whose text becomes a checked value in `place`.
+template <class T, class Place>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, Result<T> (*parse)(std::string_view),
+                        Place& place, const std::string& what) {
+    return app.add_option_function<std::string>(
+        name,
+        [name, parse, &place](const std::string& text) {
+            Result<T> value = parse(text);
+            if (!value) throw CLI::ValidationError{name, value.error().message()};
+            place = *std::move(value);
+        },
+        what);
 }
 
-template <class T>
-std::function<void(T)> into(T& place) {
-    return [&place](T value) { place = std::move(value); };
-}
-template <class T>
-std::function<void(T)> into(std::optional<T>& place) {
-    return [&place](T value) { place = std::move(value); };
-}
-
-void add_pairs(CLI::App& app, const std::string& name, const std::string& what,
-               std::vector<std::pair<std::string, std::string>>& pairs) {
-    app.add_option_function<std::vector<std::string>>(
-           name,
-           [&pairs](const std::vector<std::string>& texts) {
-               for (const std::string& text : texts) {
-                   auto pair = parse_pair(text);
-                   if (!pair) throw CLI::ValidationError{pair.error().message()};
-                   pairs.push_back(*std::move(pair));
-               }
-           },
-           what)
+CLI::Option* add_pairs(CLI::App& app, const std::string& name, const std::string& what,
+                       std::vector<std::pair<std::string, std::string>>& pairs) {
+    return app
+        .add_option_function<std::vector<std::string>>(
+            name,
+            [name, &pairs](const std::vector<std::string>& texts) {
+                for (const std::string& text : texts) {
+                    auto pair = parse_pair(text);
+                    if (!pair) throw CLI::ValidationError{name, pair.error().message()};
+                    pairs.push_back(*std::move(pair));
+                }
+            },
+            what)
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
 }
@@ -73,6 +71,7 @@ struct CommandLine {
     std::uint16_t inside = 0, local = 0;
     std::uint64_t limit = 1000;
     Millis life{0};
+    std::size_t after_separator = 0;  // how many words stand after the first "--"
     bool all = false, keep = false, follow = false, once = false, no_stdin = false;
 
     explicit CommandLine(std::string program_version) {
@@ -91,53 +90,64 @@ struct CommandLine {
 
     CLI::App* add(CLI::App& parent, const std::string& word, const std::string& what, Action then) {
         CLI::App* command_app = parent.add_subcommand(word, what);
-        command_app->callback([this, then = std::move(then)] { action = then; });
+        command_app->callback([this, then = std::move(then)] {
+            check_words();
+            action = then;
+        });
         return command_app;
     }
     // A command that waits for things, on a loop of its own.
     template <class F>
     Action looped(F body) {
-        return [this, body](Context& context) {
-            drop_separator();
-            return oyat::run(body(context));
-        };
+        return [body](Context& context) { return oyat::run(body(context)); };
     }
 
-    void sandbox_options(CLI::App& to_app) {
-        to_app.add_option("--template", sandbox.base, "name, name:tag or digest")->capture_default_str();
-        to_app.add_option("--isolation", sandbox.isolation, "jail, gvisor, microvm or auto");
-        to_app.add_option("--minimum-boundary", sandbox.minimum_boundary,
-                          "shared-kernel, userspace-kernel or own-kernel: refuse less");
-        to_app.add_option_function<std::string>("--memory",
-                                                with<std::uint64_t>(parse_bytes, into(sandbox.memory)),
-                                                "limit, such as 512MiB or 2GiB");
-        to_app.add_option_function<std::string>(
-            "--disk", with<std::uint64_t>(parse_bytes, into(sandbox.disk)), "limit, such as 10GiB");
-        to_app.add_option("--cpus", sandbox.cpus, "limit, such as 2 or 0.5")->check(CLI::PositiveNumber);
-        to_app.add_option_function<std::string>("--timeout",
-                                                with<Millis>(parse_duration, into(sandbox.timeout)),
-                                                "life of the sandbox, such as 5m or 24h");
-        to_app.add_flag("--no-internet", sandbox.no_internet, "refuse every connection and name");
+    // Returns those that only a sandbox that is yet to be made can take.
+    std::vector<const CLI::Option*> sandbox_options(CLI::App& to_app) {
         add_pairs(to_app, "-e,--env", "variable for all commands in it", sandbox.env);
-        add_pairs(to_app, "--metadata", "your own label", sandbox.metadata);
+        return {
+            to_app.add_option("--template", sandbox.base, "name, name:tag or digest")->capture_default_str(),
+            to_app.add_option("--isolation", sandbox.isolation, "jail, gvisor, microvm or auto"),
+            to_app.add_option("--minimum-boundary", sandbox.minimum_boundary,
+                              "shared-kernel, userspace-kernel or own-kernel: refuse less"),
+            add_parsed(to_app, "--memory", parse_size_limit, sandbox.memory, "limit, such as 512MiB or 2GiB"),
+            add_parsed(to_app, "--disk", parse_size_limit, sandbox.disk, "limit, such as 10GiB"),
+            add_parsed(to_app, "--cpus", parse_cpus, sandbox.cpu_millis, "limit, such as 2 or 0.5"),
+            add_parsed(to_app, "--timeout", parse_time_limit, sandbox.timeout,
+                       "life of the sandbox, such as 5m or 24h"),
+            to_app.add_flag("--no-internet", sandbox.no_internet, "refuse every connection and name"),
+            add_pairs(to_app, "--metadata", "your own label", sandbox.metadata)};
     }
-    void command_options(CLI::App& to_app, bool optional_command) {
+    // What any command inside may be told.
+    void process_options(CLI::App& to_app) {
         to_app.add_option("--user", command.user, "user inside (default: the template's)");
         to_app.add_option("--cwd", command.cwd, "directory inside");
+        add_parsed(to_app, "--wall", parse_time_limit, command.timeout, "end the command after this time");
+    }
+    void command_options(CLI::App& to_app) {
+        process_options(to_app);
         to_app.add_flag("-t,--tty", command.terminal, "give it a terminal");
         to_app.add_flag("--no-stdin", no_stdin, "do not pass standard input in");
-        to_app.add_option_function<std::string>("--wall", with<Millis>(parse_duration, into(command.timeout)),
-                                                "end the command after this time");
-        CLI::Option* words =
-            to_app.add_option("command", command.argv, "program and its arguments, after --");
-        if (!optional_command) words->required();
+        to_app.add_option("command", command.argv, "program and its arguments, after --")->required();
         to_app.positionals_at_end();
     }
-    // Where positionals end the options, the word that separates the two is one of them.
-    void drop_separator() {
-        if (!command.argv.empty() && command.argv.front() == "--") command.argv.erase(command.argv.begin());
+    // Where positionals end the options, the word that separates the two is one of them, and an option that
+    // comes too late would be taken for the program.
+    void check_words() {
+        std::vector<std::string>& words = command.argv;
+        if (words.empty()) return;
+        if (words.front() == "--") {
+            words.erase(words.begin());
+            if (words.empty()) throw CLI::RequiredError{"a command after --"};
+        } else if (words.front().starts_with('-')) {
+            throw CLI::ValidationError{words.front(), "options come before the sandbox's id and the command"};
+        }
     }
-    void id_argument(CLI::App& to_app) { to_app.add_option("id", id, "sandbox")->required(); }
+    void id_argument(CLI::App& to_app) { to_app.add_option("id", id, "sandbox")->required()->check(is_id); }
+    // Known before a server is asked, and so never part of another path than meant.
+    static std::string is_id(const std::string& text) {
+        return is_sandbox_id(text) ? "" : "'" + text + "' is not the id of a sandbox ('oyat ls' shows them)";
+    }
 
     void add_server_commands() {
         CLI::App* up_app = add(app, "up", "start the server on this machine",
@@ -163,8 +173,9 @@ struct CommandLine {
         ls_app->add_flag("-q,--quiet", listing.quiet, "ids only");
         CLI::App* kill_app = add(app, "kill", "end sandboxes",
                                  looped([this](Context& context) { return kill(context, ids, all); }));
-        kill_app->add_option("ids", ids, "sandboxes");
-        kill_app->add_flag("--all", all, "all of this tenant");
+        CLI::Option* some = kill_app->add_option("ids", ids, "sandboxes")->check(is_id);
+        kill_app->add_flag("--all", all, "all of this tenant")->excludes(some);
+        kill_app->require_option(1, 0);
         id_argument(*add(app, "pause", "freeze a sandbox",
                          looped([this](Context& context) { return pause(context, id); })));
         id_argument(*add(app, "resume", "let a paused sandbox go on",
@@ -172,16 +183,13 @@ struct CommandLine {
         CLI::App* timeout_app = add(app, "timeout", "set when a sandbox ends, from now",
                                     looped([this](Context& context) { return timeout(context, id, life); }));
         id_argument(*timeout_app);
-        timeout_app
-            ->add_option_function<std::string>("time", with<Millis>(parse_duration, into(life)),
-                                               "such as 30m")
-            ->required();
+        add_parsed(*timeout_app, "time", parse_duration, life, "such as 30m")->required();
         CLI::App* top_app = add(app, "top", "what each sandbox uses",
                                 looped([this](Context& context) { return top(context, once); }));
         top_app->add_flag("--once", once, "print once and end");
         CLI::App* info_app = add(app, "info", "a sandbox's record, or the server",
                                  looped([this](Context& context) { return info(context, maybe_id); }));
-        info_app->add_option("id", maybe_id, "sandbox, also one that ended today");
+        info_app->add_option("id", maybe_id, "sandbox, also one that ended today")->check(is_id);
     }
 
     void add_run_commands() {
@@ -192,22 +200,22 @@ struct CommandLine {
                 }));
         sandbox_options(*run_app);
         run_app->add_flag("--keep", keep, "leave the sandbox afterwards");
-        command_options(*run_app, false);
-        CLI::App* exec_app = add(app, "exec", "run a command in a sandbox", looped([this](Context& context) {
-                                     command.interactive = !no_stdin;
-                                     return exec(context, id, command);
-                                 }));
+        command_options(*run_app);
+        CLI::App* exec_app =
+            add(app, "exec", "run a command in a sandbox, to the end of all that hold its output",
+                looped([this](Context& context) {
+                    command.interactive = !no_stdin && !command.detached;
+                    return exec(context, id, command);
+                }));
         id_argument(*exec_app);
         add_pairs(*exec_app, "-e,--env", "variable for the command", command.env);
-        command_options(*exec_app, false);
-        CLI::App* shell_app =
-            add(app, "shell", "open a terminal in a sandbox, or in a new one",
-                looped([this](Context& context) { return shell(context, maybe_id, sandbox, command); }));
-        shell_app->add_option("id", maybe_id, "sandbox (default: one of its own, which ends with the shell)");
-        sandbox_options(*shell_app);
-        command_options(*shell_app, true);
+        CLI::Option* detach = exec_app->add_flag("-d,--detach", command.detached,
+                                                 "start it, print its process id and leave it running");
+        command_options(*exec_app);
+        detach->excludes(exec_app->get_option("--tty"));
+        add_shell();
         CLI::App* cp_app =
-            add(app, "cp", "copy files in or out; one place is ID:PATH",
+            add(app, "cp", "copy files and directories in or out; links are left out",
                 looped([this](Context& context) { return cp(context, from, to, command.user); }));
         cp_app->add_option("from", from, "PATH, ID:PATH or -")->required();
         cp_app->add_option("to", to, "PATH, ID:PATH or -")->required();
@@ -218,6 +226,32 @@ struct CommandLine {
         id_argument(*port_app);
         port_app->add_option("port", inside, "port inside")->required()->check(CLI::Range(1, 65'535));
         port_app->add_option("local", local, "port here (default: a free one)");
+    }
+
+    // `shell [ID] [-- COMMAND...]`: the words decide whether there is an id.
+    void add_shell() {
+        CLI::App* shell_app = add(app, "shell", "open a terminal in a sandbox, or in a new one", nullptr);
+        const std::vector<const CLI::Option*> of_new = sandbox_options(*shell_app);
+        process_options(*shell_app);
+        shell_app->add_option("words", command.argv,
+                              "[id] [-- command...]; without an id: a sandbox that ends with the shell");
+        shell_app->positionals_at_end();
+        shell_app->callback([this, of_new] {
+            if (!command.argv.empty() && command.argv.size() != after_separator) {
+                maybe_id = command.argv.front();
+                command.argv.erase(command.argv.begin());
+                if (std::string problem = is_id(*maybe_id); !problem.empty())
+                    throw CLI::ValidationError{"shell", std::move(problem)};
+                command.env = sandbox.env;
+            }
+            for (const CLI::Option* option : of_new) {
+                if (maybe_id && option->count() > 0)
+                    throw CLI::ValidationError{option->get_name(),
+                                               "is for a new sandbox, and this one is there"};
+            }
+            check_words();
+            action = looped([this](Context& context) { return shell(context, maybe_id, sandbox, command); });
+        });
     }
 
     void add_record_commands() {
@@ -232,7 +266,7 @@ struct CommandLine {
         CLI::App* watch_app =
             add(app, "watch", "events as they happen",
                 looped([this](Context& context) { return oyat::cli::watch(context, watching); }));
-        watch_app->add_option("--sandbox", watching.sandbox, "only of this one");
+        watch_app->add_option("--sandbox", watching.sandbox, "only of this one")->check(is_id);
         watch_app->add_option("--type", watching.type, "only types that begin so: command., connect.denied");
         watch_app->add_flag("--old", watching.old, "first what has happened so far");
 
@@ -245,12 +279,14 @@ struct CommandLine {
         CLI::App* commands_app =
             add(*audit_app, "commands", "one sandbox's commands: who asked, what became of each, its output",
                 [this](Context& context) { return audit_commands(context, query); });
-        commands_app->add_option("sandbox", query.chain, "sandbox id")->required();
-        CLI::App* query_app = add(*audit_app, "query", "search the record of all sandboxes",
-                                  [this](Context& context) { return audit_show(context, query); });
+        commands_app->add_option("sandbox", query.chain)->required();
+        CLI::App* query_app =
+            add(*audit_app, "query", "search the record of all sandboxes, one after the other",
+                [this](Context& context) { return audit_show(context, query); });
         for (CLI::App* each : {show_app, query_app}) {
             each->add_option("--type", query.type, "types that begin so");
-            each->add_option("--fault", query.fault, "client, policy, command, limit, ...");
+            each->add_option("--fault", query.fault, "whose: client, policy, command, limit, ...")
+                ->check(CLI::IsMember(fault_names()));
             each->add_option("--text", query.text, "records that contain this");
         }
         query_app->add_option("--sandbox", query.chain, "only of this one");
@@ -336,9 +372,32 @@ int perform(CommandLine& line) {
     } catch (const Failure& failure) {
         print_failure(failure, failure.hint(), line.json);
     } catch (const Error& error) {
-        print_failure(error, "", line.json);
+        print_failure(error, hint_for(error), line.json);
     }
     return kFailed;
+}
+
+// The deepest command that the words name, as one types it.
+std::string command_of(const CLI::App& app) {
+    const std::vector<const CLI::App*> given =
+        app.get_subcommands([](const CLI::App* each) { return each->parsed(); });
+    return app.get_name() + (given.empty() ? "" : " " + command_of(*given.front()));
+}
+
+// Words that make no command. Beside the exit code of a command inside, ours must not look like one.
+int refuse_words(const CommandLine& line, const CLI::ParseError& error) {
+    std::string message = error.what();
+    const std::vector<std::string> unknown = line.app.remaining(true);
+    if (line.action == nullptr && !unknown.empty() && !unknown.front().starts_with('-')) {
+        message = "there is no command '" + unknown.front() + "'";
+    }
+    const std::string command = command_of(line.app);
+    print_failure(Error{Errc::invalid_argument, Fault::client, message}, "see '" + command + " --help'",
+                  line.json);
+    for (const std::string_view inside : {"oyat run", "oyat exec", "oyat shell"}) {
+        if (command == inside) return kNotStarted;
+    }
+    return kUsage;
 }
 
 }  // namespace
@@ -346,10 +405,14 @@ int perform(CommandLine& line) {
 int run_command_line(int argc, char** argv, std::string version) {
     ::signal(SIGPIPE, SIG_IGN);
     CommandLine line{std::move(version)};
+    const std::vector<std::string> words(argv, argv + argc);
+    if (const auto separator = std::ranges::find(words, "--"); separator != words.end())
+        line.after_separator = static_cast<std::size_t>(words.end() - separator) - 1;
     try {
         line.app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return line.app.exit(error) == 0 ? 0 : kUsage;
+        if (error.get_exit_code() == 0) return line.app.exit(error);
+        return refuse_words(line, error);
     }
     return perform(line);
 }

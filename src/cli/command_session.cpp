@@ -18,14 +18,18 @@ namespace oyat::cli {
 namespace {
 
 constexpr int kPatience = 3;  // Ctrl-C: once asks the program, the third time leaves it
+// How long a program whose output nobody reads may go on writing after it was asked to end.
+constexpr Millis kUnreadGrace{1000};
 
 struct Session {
+    const Context& context;
     Command command;
     FramedStream frames;
     Signals& signals;
-    int exit_code = kNotStarted;
+    std::optional<int> exit_code;
     int interrupts = 0;
     bool left = false;
+    std::optional<MonoTime> unread_since;  // our own output's reader went away
 };
 
 std::string size_json() {
@@ -65,13 +69,35 @@ int conclude(const boost::json::value& end) {
     return static_cast<int>(number(end, "exit_code"));
 }
 
+// What `| head` does to a local program: it ends, with all that it started, so that nothing is left running
+// for nobody.
+Task<> deliver(Session& session, int fd, const std::string& bytes) {
+    const MonoTime now = SystemClock{}.mono();
+    if (session.unread_since) {
+        if (now - *session.unread_since > kUnreadGrace)
+            co_await session.frames.write('k', std::to_string(SIGKILL));
+    } else if (!try_print_to(fd, bytes)) {
+        session.unread_since = now;
+        co_await session.frames.write('k', std::to_string(SIGTERM));
+    }
+}
+
 Task<> take_output(Session& session) {
     while (std::optional<FramedStream::Frame> frame = co_await session.frames.read()) {
         switch (frame->kind) {
+            case 's':
+                if (!session.command.detached) break;
+                print(session.context.json ? frame->bytes + "\n"
+                                           : std::to_string(number(parsed(frame->bytes), "pid")) + "\n");
+                session.exit_code = 0;
+                co_return;
             case 'o':
-            case 'p': print(frame->bytes); break;
-            case 'e': print_to(STDERR_FILENO, frame->bytes); break;
-            case 'x': session.exit_code = conclude(parsed(frame->bytes)); break;
+            case 'p': co_await deliver(session, STDOUT_FILENO, frame->bytes); break;
+            case 'e': co_await deliver(session, STDERR_FILENO, frame->bytes); break;
+            case 'x':
+                session.exit_code =
+                    session.unread_since ? kKilledBy + SIGPIPE : conclude(parsed(frame->bytes));
+                break;
             case 'f': throw Failure::from_answer(0, frame->bytes);
             default: break;
         }
@@ -103,15 +129,25 @@ Task<> pass_signals(Session& session) {
     session.left = true;
 }
 
-Task<int> attend_command(std::unique_ptr<Stream> stream, std::string order, Command command,
-                         Signals& signals) {
-    Session session{std::move(command), FramedStream{*stream}, signals};
+Task<int> attend_command(const Context& context, std::unique_ptr<Stream> stream, std::string order,
+                         Command command, Signals& signals) {
+    Session session{context, std::move(command), FramedStream{*stream}, signals};
+    std::string lost = "the server went away while the command ran";
     co_await session.frames.write('q', order);
     std::optional<RawTerminal> raw;
     if (session.command.terminal && session.command.interactive) raw.emplace();
-    co_await race(take_output(session), send_input(session), pass_signals(session));
+    try {
+        co_await race(take_output(session), send_input(session), pass_signals(session));
+    } catch (const Failure&) {
+        throw;  // the server's own words
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        lost += ": " + error.message();
+    }
+    if (session.exit_code) co_return *session.exit_code;
     if (session.left) co_return kKilledBy + SIGINT;
-    co_return session.exit_code;
+    throw Failure{Error{Errc::unavailable, Fault::engine, std::move(lost)},
+                  "the command goes on in the sandbox: 'oyat logs ID' shows what becomes of it"};
 }
 
 }  // namespace
@@ -131,8 +167,8 @@ Task<int> run_in(Context& context, std::string id, Command command, Signals& sig
     }
     std::unique_ptr<Stream> stream =
         co_await context.client.upgrade("/v1/sandboxes/" + id + "/exec", "oyat-command");
-    co_return co_await attend_command(std::move(stream), boost::json::serialize(body), std::move(command),
-                                      signals);
+    co_return co_await attend_command(context, std::move(stream), boost::json::serialize(body),
+                                      std::move(command), signals);
 }
 
 }  // namespace oyat::cli

@@ -17,8 +17,7 @@ struct NewSandbox {
     std::string base = "base";
     std::string isolation;
     std::string minimum_boundary;
-    std::optional<std::uint64_t> memory, disk;
-    std::optional<double> cpus;
+    std::optional<std::uint64_t> memory, disk, cpu_millis;
     std::optional<Millis> timeout;
     std::vector<std::pair<std::string, std::string>> env, metadata;
     bool no_internet = false;
@@ -32,6 +31,7 @@ struct Command {
     std::optional<Millis> timeout;
     bool terminal = false;
     bool interactive = false;  // standard input goes in
+    bool detached = false;     // only start it
 };
 Task<int> run(Context& context, NewSandbox sandbox, Command command, bool keep);
 Task<int> exec(Context& context, std::string id, Command command);

@@ -1,7 +1,7 @@
-#include <sys/stat.h>
-
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,9 +10,14 @@
 #include "base/id.hpp"
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
+#include "cli/interrupted.hpp"
 #include "cli/json_read.hpp"
+#include "cli/local_file.hpp"
 #include "cli/path_below.hpp"
+#include "cli/progress.hpp"
+#include "cli/quiet_command.hpp"
 #include "http/url.hpp"
+#include "io/race.hpp"
 
 // Files in and out. What comes out is named by the sandbox, which is not trusted: nothing is written outside
 // of where the caller said, and links are not made.
@@ -40,8 +45,10 @@ struct Copy {
     Context& context;
     std::string id;
     std::string user;
+    Progress progress;
     std::uint64_t files = 0;
     std::uint64_t skipped = 0;
+    std::vector<std::string> executables;  // inside
 
     [[nodiscard]] std::string call(std::string_view what, const std::string& path) const {
         std::string target =
@@ -51,29 +58,48 @@ struct Copy {
     }
 };
 
-[[noreturn]] void local_failure(const fs::path& path, std::string_view what) {
-    throw Failure{Error{Errc::failed_precondition, std::string{what} + " " + path.string()}, ""};
+bool is_executable(fs::perms mode) {
+    constexpr fs::perms kAny = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+    return (mode & kAny) != fs::perms::none;
 }
 
-std::function<std::string()> pieces_of(std::shared_ptr<std::istream> file) {
-    return [file = std::move(file)] {
+LocalFile::Kind kind_of(const boost::json::value& entry) {
+    const auto mode = static_cast<fs::perms>(number(entry, "mode"));
+    return is_executable(mode) ? LocalFile::Kind::executable : LocalFile::Kind::plain;
+}
+
+std::function<std::string()> pieces_of(std::shared_ptr<std::istream> file, Progress& progress) {
+    return [file = std::move(file), &progress] {
         std::string piece(kPiece, '\0');
         file->read(piece.data(), static_cast<std::streamsize>(piece.size()));
         piece.resize(static_cast<std::size_t>(file->gcount()));
+        progress.add(piece.size());
         return piece;
     };
 }
 
 Task<> put_file(Copy& copy, fs::path from, std::string to) {
-    std::shared_ptr<std::istream> file;
-    if (from == kStandard) {
-        file = std::make_shared<std::ifstream>("/dev/stdin", std::ios::binary);
-    } else {
-        file = std::make_shared<std::ifstream>(from, std::ios::binary);
-    }
+    const fs::path path = from == kStandard ? "/dev/stdin" : from;
+    const auto file = std::make_shared<std::ifstream>(path, std::ios::binary);
     if (!*file) local_failure(from, "cannot read");
-    co_await copy.context.client.upload("PUT", copy.call("files", to), pieces_of(file));
+    std::error_code unknown;
+    const std::uint64_t size = fs::file_size(path, unknown);
+    copy.progress.begin(from.filename().string(), unknown ? std::nullopt : std::optional{size});
+    co_await copy.context.client.upload("PUT", copy.call("files", to), pieces_of(file, copy.progress));
+    if (from != kStandard && is_executable(fs::status(from).permissions())) copy.executables.push_back(to);
     ++copy.files;
+}
+
+// A program that was brought in can be run. The paths of one call fit into one command line.
+Task<> mark_executables(Copy& copy) {
+    constexpr std::size_t kAtOnce = 200;
+    for (std::size_t done = 0; done < copy.executables.size(); done += kAtOnce) {
+        std::vector<std::string> argv{"chmod", "+x", "--"};
+        const std::size_t end = std::min(done + kAtOnce, copy.executables.size());
+        argv.insert(argv.end(), copy.executables.begin() + static_cast<std::ptrdiff_t>(done),
+                    copy.executables.begin() + static_cast<std::ptrdiff_t>(end));
+        co_await run_quietly(copy.context.client, copy.id, std::move(argv), copy.user);
+    }
 }
 
 Task<> put_tree(Copy& copy, fs::path from, std::string to) {
@@ -107,20 +133,14 @@ Task<bool> is_directory_inside(Copy& copy, std::string path) {
     co_return is_directory;
 }
 
-Task<> get_file(Copy& copy, std::string from, fs::path to) {
-    if (to == kStandard) {
-        co_await copy.context.client.download(copy.call("files", from),
-                                              [](std::string_view bytes) { print(bytes); });
-        ++copy.files;
-        co_return;
-    }
-    std::ofstream file{to, std::ios::binary | std::ios::trunc};
-    if (!file) local_failure(to, "cannot write");
+Task<> get_file(Copy& copy, std::string from, fs::path to, const boost::json::value& entry) {
+    LocalFile file{to};
+    copy.progress.begin(to.filename().string(), static_cast<std::uint64_t>(number(entry, "size")));
     co_await copy.context.client.download(copy.call("files", from), [&](std::string_view bytes) {
-        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        file.write(bytes);
+        copy.progress.add(bytes.size());
     });
-    file.close();
-    if (!file) local_failure(to, "cannot write");
+    file.finish(kind_of(entry));
     ++copy.files;
 }
 
@@ -142,7 +162,7 @@ Task<> get_tree(Copy& copy, std::string root, fs::path to) {
             fs::create_directories(to / *relative);
         } else if (type == "file") {
             fs::create_directories((to / *relative).parent_path());
-            co_await get_file(copy, inside, to / *relative);
+            co_await get_file(copy, inside, to / *relative, entry);
         } else {
             ++copy.skipped;
         }
@@ -157,6 +177,7 @@ Task<> put(Copy& copy, std::string from, std::string to) {
     } else {
         co_await put_file(copy, std::move(from), std::move(to));
     }
+    co_await mark_executables(copy);
 }
 
 Task<> get(Copy& copy, std::string from, fs::path to) {
@@ -166,7 +187,7 @@ Task<> get(Copy& copy, std::string from, fs::path to) {
     if (text(entry, "type") == "directory") {
         co_await get_tree(copy, root, std::move(to));
     } else {
-        co_await get_file(copy, std::move(from), std::move(to));
+        co_await get_file(copy, std::move(from), std::move(to), entry);
     }
 }
 
@@ -179,15 +200,18 @@ Task<int> cp(Context& context, std::string from, std::string to, std::string use
             Error{Errc::invalid_argument, "one of the two places must be inside a sandbox: ID:PATH"},
             "oyat cp data.csv " + (source.id.empty() ? std::string{"i0123..."} : source.id) + ":/home/user/"};
     }
-    Copy copy{context, source.id.empty() ? target.id : source.id, std::move(user)};
+    Copy copy{.context = context,
+              .id = source.id.empty() ? target.id : source.id,
+              .user = std::move(user),
+              .progress = Progress{context.json ? Progress::Where::nowhere : Progress::Where::terminal}};
     try {
         if (source.id.empty()) {
             co_await put(copy, source.path, target.path);
-        } else {
-            co_await get(copy, source.path, target.path);
+        } else if (co_await race(get(copy, source.path, target.path), interrupted()) == 1) {
+            co_return kKilledBy + SIGINT;  // in order: no half file stays here
         }
     } catch (const fs::filesystem_error& error) {
-        throw Failure{Error{Errc::failed_precondition, error.what()}, ""};
+        throw Failure{Error{Errc::failed_precondition, Fault::client, error.what()}, ""};
     }
     if (context.json) {
         print(boost::json::serialize(boost::json::object{{"files", copy.files}, {"skipped", copy.skipped}}) +

@@ -15,7 +15,7 @@ namespace json = boost::json;
 // Shown at the head of the line, or of no use to people.
 constexpr std::array<std::string_view, 12> kElsewhere{"v",      "type",    "id", "seq",   "t",      "mono_ns",
                                                       "tenant", "sandbox", "by", "fault", "stdout", "stderr"};
-constexpr std::size_t kShortId = 9;
+constexpr std::size_t kShortId = 9, kLongestLine = 2000;
 
 std::string shown(const json::value& value) {
     if (const json::string* text = value.if_string()) return printable({text->data(), text->size()});
@@ -87,12 +87,18 @@ std::string what_happened(const json::value& event, const std::string& type) {
     return members(event);
 }
 
-// Output is shown as it was, line by line, without its control characters.
+// Output is shown as it was, line by line, without its control characters. What is no text for people has
+// lines without end.
 std::string indented(std::string_view output) {
     std::string lines;
     while (!output.empty()) {
         const std::size_t end = output.find('\n');
-        lines += "    " + printable(output.substr(0, end)) + "\n";
+        const std::string_view whole = output.substr(0, end);
+        const std::string_view line = whole.substr(0, kLongestLine);
+        lines += "    " + printable(line);
+        if (line.size() < whole.size())
+            lines += " [" + std::to_string(whole.size() - line.size()) + " more bytes; --json has them]";
+        lines += "\n";
         output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
     }
     return lines;
@@ -115,15 +121,22 @@ std::string outputs(const json::value& event, const Paint& paint) {
     return lines;
 }
 
+// What happens now needs no date; a record that is read later does.
+std::string time_of(const json::value& event, Output output) {
+    const std::string time = text(event, "t");  // 2026-11-30T10:02:03.114Z
+    if (time.size() < 23) return time;
+    const std::string clock = time.substr(11, 12);
+    return output == Output::shown ? time.substr(0, 10) + " " + clock : clock;
+}
+
 }  // namespace
 
 std::string show_event(const json::value& event, const Paint& paint, Output output) {
     const std::string type = printable(text(event, "type"));
     const std::string fault = text(event, "fault");
-    std::string time = text(event, "t");
-    if (time.size() >= 23) time = time.substr(11, 12);
-    std::string line = paint.dim(printable(time)) + "  ";
-    line += paint.dim(printable(text(event, "sandbox").substr(0, kShortId))) + "  ";
+    std::string line = paint.dim(printable(time_of(event, output))) + "  ";
+    const std::string sandbox = text(event, "sandbox").substr(0, kShortId);
+    line += paint.dim(sandbox.empty() ? "server   " : printable(sandbox)) + "  ";
     line += fault.empty() ? paint.bold(type) : paint.red(type);
     line += "  " + what_happened(event, type);
     if (!fault.empty()) line += "  " + paint.red("fault: " + printable(fault));

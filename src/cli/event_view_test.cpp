@@ -30,6 +30,21 @@ TEST(EventView, ShowsOutputOnlyWhenAsked) {
     EXPECT_NE(shown(line, Output::shown).find("    one\n    two\n"), std::string::npos);
 }
 
+TEST(EventView, ARecordThatIsReadLaterHasTheDay) {
+    const std::string_view line =
+        R"({"type":"sandbox.ended","t":"2026-11-30T10:02:03.114Z","sandbox":"i0a1b2c3d4e5f6a7b8c9d"})";
+    EXPECT_TRUE(shown(line, Output::shown).starts_with("2026-11-30 10:02:03.114  i0a1b2c3d  "));
+    EXPECT_TRUE(shown(line).starts_with("10:02:03.114  i0a1b2c3d  "));
+}
+
+TEST(EventView, OutputWithoutLinesDoesNotFloodTheTerminal) {
+    const std::string out = shown(
+        R"({"type":"command.exited","stdout":{"bytes":5000,"text":")" + std::string(5000, 'x') + R"("}})",
+        Output::shown);
+    EXPECT_LT(out.size(), 2200u);
+    EXPECT_NE(out.find("[3000 more bytes; --json has them]"), std::string::npos) << out;
+}
+
 TEST(EventView, LetsNothingInsideDriveTheTerminal) {
     for (const std::string_view line :
          {R"({"type":"file.read","path":"\u001b[2J"})", R"({"type":"\u001b]0;x","argv":["\u009b2J"]})",

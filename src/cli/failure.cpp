@@ -45,6 +45,18 @@ Failure Failure::from_answer(int status, const std::string& body) {
     return {Error{code, fault, text(*error, "message")}.recorded_as(text(*error, "event")), std::move(hint)};
 }
 
+std::vector<std::string> fault_names() {
+    std::vector<std::string> names;
+    for (const Fault fault : kFaults) names.emplace_back(to_string(fault));
+    return names;
+}
+
+std::string hint_for(const Error& error) {
+    if (error.code() == Errc::unavailable || error.code() == Errc::deadline)
+        return "sandboxes go on without the server; 'oyat status' says whether it is up";
+    return "";
+}
+
 void print_failure(const Error& error, const std::string& hint, bool json) {
     if (json) {
         boost::json::object shown{{"code", to_string(error.code())},

@@ -2,6 +2,7 @@
 
 #include <boost/json/value.hpp>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -20,6 +21,12 @@ public:
 private:
     std::string hint_;
 };
+
+// What to do about an error that nobody had a hint for; "" when there is nothing to say.
+[[nodiscard]] std::string hint_for(const Error& error);
+
+// The words for whose fault something was.
+[[nodiscard]] std::vector<std::string> fault_names();
 
 // Prints the error the way it was asked for: as text on standard error, or as JSON on standard output.
 void print_failure(const Error& error, const std::string& hint, bool json);

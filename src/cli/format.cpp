@@ -77,6 +77,12 @@ std::string show_bytes(std::uint64_t bytes) {
     return with_one_digit(value, kNames[name]);
 }
 
+std::string show_cpus(std::uint64_t millis) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%g CPUs", static_cast<double>(millis) / 1000);
+    return text.data();
+}
+
 std::string show_duration(Millis duration) {
     const auto ms = static_cast<double>(duration.count());
     if (ms < 1000) return std::to_string(duration.count()) + " ms";
@@ -119,6 +125,31 @@ Result<Millis> parse_duration(std::string_view text) {
     const Result<std::uint64_t> ms = parse_with_unit(text, kUnits, "time (try 90s, 5m or 24h)");
     if (!ms) return std::unexpected{ms.error()};
     return Millis{*ms};
+}
+
+Result<std::uint64_t> parse_size_limit(std::string_view text) {
+    Result<std::uint64_t> bytes = parse_bytes(text);
+    if (bytes && *bytes == 0) return refuse(Errc::invalid_argument, "a limit must be more than nothing");
+    return bytes;
+}
+
+Result<Millis> parse_time_limit(std::string_view text) {
+    Result<Millis> time = parse_duration(text);
+    if (time && time->count() == 0) return refuse(Errc::invalid_argument, "a time must be more than nothing");
+    return time;
+}
+
+Result<std::uint64_t> parse_cpus(std::string_view text) {
+    constexpr double kLeast = 0.01, kMost = 1'000'000;
+    double cpus = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, cpus);
+    // A comparison that "nan" fails, too.
+    if (problem != std::errc{} || stop != end || !(cpus >= kLeast && cpus <= kMost)) {
+        return refuse(Errc::invalid_argument,
+                      "'" + std::string{text} + "' is not a number of CPUs (try 2 or 0.5)");
+    }
+    return static_cast<std::uint64_t>(cpus * 1000 + 0.5);
 }
 
 Result<std::pair<std::string, std::string>> parse_pair(std::string_view text) {

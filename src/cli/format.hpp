@@ -13,6 +13,7 @@ namespace oyat::cli {
 
 [[nodiscard]] std::string show_bytes(std::uint64_t bytes);  // "1.5 GiB"
 [[nodiscard]] std::string show_duration(Millis duration);   // "250 ms", "3.2 s", "5 min", "2 h"
+[[nodiscard]] std::string show_cpus(std::uint64_t millis);  // "2 CPUs", "0.5 CPUs"
 // How long ago, and how long until, a time as the server writes it; "" when it is no time.
 [[nodiscard]] std::string show_age(std::string_view rfc3339, WallTime now);
 [[nodiscard]] std::string show_until(std::string_view rfc3339, WallTime now);
@@ -21,6 +22,11 @@ namespace oyat::cli {
 [[nodiscard]] Result<std::uint64_t> parse_bytes(std::string_view text);
 // "90" (seconds), "250ms", "90s", "5m", "24h", "30d".
 [[nodiscard]] Result<Millis> parse_duration(std::string_view text);
+// The same, more than nothing: a limit of 0 would be read as none.
+[[nodiscard]] Result<std::uint64_t> parse_size_limit(std::string_view text);
+[[nodiscard]] Result<Millis> parse_time_limit(std::string_view text);
+// "2", "0.5": thousandths of a CPU, 10 at least.
+[[nodiscard]] Result<std::uint64_t> parse_cpus(std::string_view text);
 // "NAME=VALUE".
 [[nodiscard]] Result<std::pair<std::string, std::string>> parse_pair(std::string_view text);
 

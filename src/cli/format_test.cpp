@@ -50,5 +50,22 @@ TEST(Format, AlignsColumnsByWhatIsSeen) {
     EXPECT_EQ(show_table({{"A", "B"}, {"ä", "x"}, {"long", "y"}}), "A     B\nä     x\nlong  y\n");
 }
 
+TEST(Format, ALimitOfNothingIsRefusedBecauseItWouldBeReadAsNone) {
+    for (const char* nothing : {"0", "0GiB"}) EXPECT_FALSE(parse_size_limit(nothing)) << nothing;
+    for (const char* nothing : {"0", "0s", "0m"}) EXPECT_FALSE(parse_time_limit(nothing)) << nothing;
+    EXPECT_EQ(parse_size_limit("1KiB"), 1024u);
+    EXPECT_EQ(parse_time_limit("1s"), Millis{1000});
+}
+
+TEST(Format, CpusAreNumbersOfAtLeastAHundredth) {
+    EXPECT_EQ(parse_cpus("2"), 2000u);
+    EXPECT_EQ(parse_cpus("0.5"), 500u);
+    for (const char* bad : {"", "0", "-1", "nan", "inf", "0.0001", "2x", "1e9"}) {
+        EXPECT_FALSE(parse_cpus(bad)) << bad;
+    }
+    EXPECT_EQ(show_cpus(2000), "2 CPUs");
+    EXPECT_EQ(show_cpus(500), "0.5 CPUs");
+}
+
 }  // namespace
 }  // namespace oyat::cli

@@ -56,6 +56,7 @@ Task<int> key_ls(Context& context, std::string tenant) {
 
 Task<int> key_revoke(Context& context, std::string id, std::string tenant) {
     co_await context.client.remove("/v1/keys/" + http::percent_encode(id) + for_tenant(tenant));
+    if (context.json) print(boost::json::serialize(boost::json::object{{"revoked", id}}) + "\n");
     co_return 0;
 }
 

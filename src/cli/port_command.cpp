@@ -4,12 +4,11 @@
 
 #include "base/throwing.hpp"
 #include "cli/commands.hpp"
-#include "cli/failure.hpp"
+#include "cli/interrupted.hpp"
 #include "http/url.hpp"
 #include "io/acceptor.hpp"
 #include "io/gate.hpp"
 #include "io/listen.hpp"
-#include "io/loop.hpp"
 #include "io/race.hpp"
 #include "io/task_group.hpp"
 
@@ -53,10 +52,6 @@ Task<> accept_all(Context& context, std::string target, Acceptor& acceptor, Task
     }
 }
 
-Task<> wait_for_interrupt() {
-    co_await wait_signal({SIGINT, SIGTERM});
-}
-
 }  // namespace
 
 Task<int> port(Context& context, std::string id, std::uint16_t inside, std::uint16_t local) {
@@ -71,7 +66,7 @@ Task<int> port(Context& context, std::string id, std::uint16_t inside, std::uint
     TaskGroup connections{executor};
     const std::string target =
         "/v1/sandboxes/" + http::percent_encode(id) + "/ports/" + std::to_string(inside);
-    co_await race(accept_all(context, target, acceptor, connections), wait_for_interrupt());
+    co_await race(accept_all(context, target, acceptor, connections), interrupted());
     co_await connections.close();
     co_return 0;
 }

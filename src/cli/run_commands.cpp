@@ -21,7 +21,7 @@ Task<int> attempt(Context& context, Task<int> command) {
         failure = caught;
     } catch (const Error& caught) {
         if (caught.code() == Errc::canceled) throw;
-        failure = Failure{caught, ""};
+        failure = Failure{caught, hint_for(caught)};
     }
     print_failure(*failure, failure->hint(), context.json);
     co_return kNotStarted;

@@ -49,7 +49,7 @@ Task<boost::json::value> make_sandbox(Context& context, NewSandbox options) {
     boost::json::object limits;
     if (options.memory) limits["memory_bytes"] = *options.memory;
     if (options.disk) limits["disk_bytes"] = *options.disk;
-    if (options.cpus) limits["cpu_millis"] = static_cast<std::uint64_t>(*options.cpus * 1000);
+    if (options.cpu_millis) limits["cpu_millis"] = *options.cpu_millis;
     boost::json::object body{{"template", options.base},
                              {"limits", std::move(limits)},
                              {"env", object_of(options.env)},
@@ -99,6 +99,7 @@ Task<int> ls(Context& context, Listing options) {
 }
 
 Task<int> kill(Context& context, std::vector<std::string> ids, bool all) {
+    boost::json::array ended;
     if (all) {
         const boost::json::value answer = co_await context.client.get("/v1/sandboxes");
         for (const boost::json::value& sandbox : list(answer, "sandboxes"))
@@ -108,22 +109,26 @@ Task<int> kill(Context& context, std::vector<std::string> ids, bool all) {
     for (const std::string& id : ids) {
         try {
             co_await context.client.remove("/v1/sandboxes/" + http::percent_encode(id));
+            ended.emplace_back(id);
             if (!context.json) print(id + "\n");
         } catch (const Failure& failure) {
             print_failure(failure, failure.hint(), context.json);
             code = kFailed;
         }
     }
+    if (context.json) show_json(boost::json::object{{"ended", std::move(ended)}});
     co_return code;
 }
 
 Task<int> pause(Context& context, std::string id) {
-    co_await context.client.post("/v1/sandboxes/" + http::percent_encode(id) + "/pause", {});
+    co_await context.client.post("/v1/sandboxes/" + id + "/pause", {});
+    if (context.json) show_json(co_await context.client.get("/v1/sandboxes/" + id));
     co_return 0;
 }
 
 Task<int> resume(Context& context, std::string id) {
-    co_await context.client.post("/v1/sandboxes/" + http::percent_encode(id) + "/resume", {});
+    co_await context.client.post("/v1/sandboxes/" + id + "/resume", {});
+    if (context.json) show_json(co_await context.client.get("/v1/sandboxes/" + id));
     co_return 0;
 }
 
@@ -190,8 +195,7 @@ void show_sandbox(const Context& context, const boost::json::value& sandbox) {
                          text(sandbox, "kernel") + ")"},
         {"internet", flag(sandbox, "internet") ? "yes" : "no"},
         {"memory", show_bytes(limit("memory_bytes"))},
-        {"cpu", std::to_string(limit("cpu_millis") / 1000) + "." +
-                    std::to_string(limit("cpu_millis") % 1000 / 100) + " cores"},
+        {"cpu", show_cpus(limit("cpu_millis"))},
         {"processes", std::to_string(limit("processes"))},
         {"disk", show_bytes(limit("disk_bytes")) + ", " + std::to_string(limit("disk_inodes")) +
                      " files  (by " + text(sandbox, "disk_limit_by") + ")"},
@@ -205,7 +209,8 @@ void show_sandbox(const Context& context, const boost::json::value& sandbox) {
         phases != nullptr && phases->is_object()) {
         std::string line;
         for (const auto& [name, micros] : phases->get_object()) {
-            line += std::string{name} + " " + std::to_string(number(*phases, name)) + " µs  ";
+            line += (line.empty() ? "" : ", ") + std::string{name} + " " +
+                    std::to_string(number(*phases, name)) + " µs";
         }
         rows.push_back({"phases", line});
     }

@@ -30,20 +30,23 @@ void show_engines(const boost::json::value& info) {
     print("\n" + show_table(rows));
 }
 
-bool counts_bytes(std::string_view limit) {
-    return limit == "memory" || limit == "disk_bytes" || limit == "io" || limit == "bandwidth";
+// In the units of `oyat run`. What is not limited has 0 as its default and the greatest number as its most.
+std::string amount(const boost::json::value& limit, std::string_view which) {
+    const std::string name = text(limit, "name");
+    const boost::json::value* value = member(limit, which);
+    boost::system::error_code unbounded;
+    const auto count = value == nullptr ? 0 : value->to_number<std::int64_t>(unbounded);
+    if (count == 0 || unbounded) return "none";
+    if (name == "cpu") return show_cpus(static_cast<std::uint64_t>(count));
+    const bool counts_bytes = name == "memory" || name == "disk_bytes" || name == "io" || name == "bandwidth";
+    return counts_bytes ? show_bytes(static_cast<std::uint64_t>(count)) : std::to_string(count);
 }
 
 void show_limits(const boost::json::value& info) {
-    std::vector<std::vector<std::string>> rows{{"LIMIT", "BY", "HARD", "DEFAULT", "MAXIMUM"}};
+    std::vector<std::vector<std::string>> rows{{"LIMIT", "HARD", "DEFAULT", "MAXIMUM", "BY"}};
     for (const boost::json::value& limit : list(info, "limits")) {
-        const std::string name = text(limit, "name");
-        const auto amount = [&](std::string_view which) {
-            const auto value = static_cast<std::uint64_t>(number(limit, which));
-            return counts_bytes(name) ? show_bytes(value) : std::to_string(value);
-        };
-        rows.push_back({name, printable(text(limit, "mechanism")), flag(limit, "hard") ? "yes" : "no",
-                        amount("default"), amount("maximum")});
+        rows.push_back({text(limit, "name"), flag(limit, "hard") ? "yes" : "no", amount(limit, "default"),
+                        amount(limit, "maximum"), printable(text(limit, "mechanism"))});
     }
     print("\n" + show_table(rows));
 }

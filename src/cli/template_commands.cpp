@@ -1,12 +1,18 @@
 #include <boost/json/serialize.hpp>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/failure.hpp"
 #include "cli/format.hpp"
+#include "cli/interrupted.hpp"
 #include "cli/json_read.hpp"
+#include "cli/local_file.hpp"
+#include "cli/progress.hpp"
 #include "http/url.hpp"
+#include "io/race.hpp"
 
 namespace oyat::cli {
 namespace {
@@ -41,37 +47,48 @@ Task<int> template_ls(Context& context) {
 
 Task<int> template_import(Context& context, std::string file, std::string name, std::string digest) {
     const auto archive = std::make_shared<std::ifstream>(file == "-" ? "/dev/stdin" : file, std::ios::binary);
-    if (!*archive) throw Failure{Error{Errc::not_found, "cannot read " + file}, ""};
+    if (!*archive) local_failure(file, "cannot read");
+    std::error_code unknown;
+    const std::uint64_t size = std::filesystem::file_size(file, unknown);
+    Progress progress{context.json ? Progress::Where::nowhere : Progress::Where::terminal};
+    progress.begin(name, unknown ? std::nullopt : std::optional{size});
     std::string path = "/v1/templates?name=" + http::percent_encode(name);
     if (!digest.empty()) path += "&digest=" + http::percent_encode(digest);
-    const boost::json::value made = co_await context.client.upload("POST", std::move(path), [archive] {
-        std::string piece(kPiece, '\0');
-        archive->read(piece.data(), static_cast<std::streamsize>(piece.size()));
-        piece.resize(static_cast<std::size_t>(archive->gcount()));
-        return piece;
-    });
+    const boost::json::value made =
+        co_await context.client.upload("POST", std::move(path), [archive, &progress] {
+            std::string piece(kPiece, '\0');
+            archive->read(piece.data(), static_cast<std::streamsize>(piece.size()));
+            piece.resize(static_cast<std::size_t>(archive->gcount()));
+            progress.add(piece.size());
+            return piece;
+        });
     show(context, made);
     co_return 0;
 }
 
 Task<int> template_export(Context& context, std::string reference, std::string file) {
-    std::ofstream archive;
-    if (file != "-") archive.open(file, std::ios::binary | std::ios::trunc);
-    if (file != "-" && !archive)
-        throw Failure{Error{Errc::denied, Fault::client, "cannot write " + file}, ""};
-    co_await context.client.download(
-        "/v1/templates/" + http::percent_encode(reference) + "/archive", [&](std::string_view bytes) {
-            if (file == "-") return print(bytes);
-            archive.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        });
-    archive.close();
-    if (file != "-" && !archive)
-        throw Failure{Error{Errc::exhausted, Fault::client, "cannot write " + file}, ""};
+    LocalFile archive{file};
+    Progress progress{context.json ? Progress::Where::nowhere : Progress::Where::terminal};
+    progress.begin(reference, std::nullopt);
+    std::uint64_t size = 0;
+    const auto work = [&]() -> Task<> {
+        co_await context.client.download("/v1/templates/" + http::percent_encode(reference) + "/archive",
+                                         [&](std::string_view bytes) {
+                                             archive.write(bytes);
+                                             progress.add(bytes.size());
+                                             size += bytes.size();
+                                         });
+    };
+    if (co_await race(work(), interrupted()) == 1) co_return kKilledBy + SIGINT;
+    archive.finish();
+    if (context.json && file != "-")
+        print(boost::json::serialize(boost::json::object{{"file", file}, {"bytes", size}}) + "\n");
     co_return 0;
 }
 
 Task<int> template_rm(Context& context, std::string reference) {
     co_await context.client.remove("/v1/templates/" + http::percent_encode(reference));
+    if (context.json) print(boost::json::serialize(boost::json::object{{"removed", reference}}) + "\n");
     co_return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/terminal.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 
 #include <cerrno>
@@ -9,13 +10,24 @@
 
 namespace oyat::cli {
 
-void print_to(int fd, std::string_view text) {
+bool try_print_to(int fd, std::string_view text) {
     while (!text.empty()) {
         const ssize_t n = ::write(fd, text.data(), text.size());
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) ::_exit(errno == EPIPE ? 0 : 1);
+        // Whoever shares the terminal with us may have made it non-blocking.
+        if (n < 0 && errno == EAGAIN) {
+            pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
+            (void)::poll(&writable, 1, -1);
+            continue;
+        }
+        if (n < 0) return false;
         text.remove_prefix(static_cast<std::size_t>(n));
     }
+    return true;
+}
+
+void print_to(int fd, std::string_view text) {
+    if (!try_print_to(fd, text)) ::_exit(errno == EPIPE ? 0 : 1);
 }
 
 void print(std::string_view text) {

@@ -14,6 +14,8 @@ namespace oyat::cli {
 // should.
 void print(std::string_view text);
 void print_to(int fd, std::string_view text);
+// For who has something to end first: false when nobody reads it any more.
+[[nodiscard]] bool try_print_to(int fd, std::string_view text);
 
 // Text from a server or a sandbox, safe to show: control characters (and with them escape sequences) become
 // '?'.

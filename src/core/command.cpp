@@ -22,6 +22,12 @@ boost::json::value null_or(std::string_view text) {
     return boost::json::string{text};
 }
 
+// As a terminal's Ctrl-C: a shell that is asked alone would leave behind, or wait for, what it started.
+bool reaches_all(int signal) {
+    return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT ||
+           signal == SIGHUP;
+}
+
 }  // namespace
 
 Command::Command(CommandSurroundings& around, RunRequest request, std::string requested_event, bool joined)
@@ -82,7 +88,7 @@ Task<> Command::signal(int signal) {
     event.fields["pid"] = pid_;
     event.fields["signal"] = signal;
     around_.events.emit(std::move(event));
-    co_await agent->signal(pid_, signal, signal == SIGKILL || signal == SIGTERM);
+    co_await agent->signal(pid_, signal, reaches_all(signal));
 }
 
 // --- from start to end ------------------------------------------------------------------------------------

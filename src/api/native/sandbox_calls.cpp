@@ -58,7 +58,7 @@ core::SandboxState state_of(std::string_view word) {
                                      SandboxState::paused, SandboxState::resuming, SandboxState::ending}) {
         if (core::to_string(state) == word) return state;
     }
-    throw Error{Errc::invalid_argument, "there is no such state of a living sandbox"};
+    throw Error{Errc::invalid_argument, "a living sandbox is creating, running, pausing, paused, resuming or ending"};
 }
 
 Task<> list(Call& call) {
