@@ -3,13 +3,11 @@
 #include "agent/file_calls.hpp"
 #include "agent/file_entry.hpp"
 #include "agent/launch.hpp"
+#include "agent/process_listing.hpp"
 #include "agent/process_stream.hpp"
 
 namespace oyat::agent {
 namespace {
-
-// Listings go out in events of about this size.
-constexpr std::size_t kListEvent = 64 * 1024;
 
 Status no_such_process(std::uint32_t pid) {
     return refusal(Errc::not_found, "process with pid " + std::to_string(pid) + " not found", ESRCH);
@@ -23,7 +21,7 @@ Agent::Agent(Fd listener, Fd cgroup, std::uint64_t generation)
 std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wire::Request request) {
     if (request.spawn) return open_process(connection, id, *request.spawn);
     if (request.attach) return open_attach(connection, id, request.attach->pid);
-    if (request.list_processes) return list_processes(connection, id);
+    if (request.list_processes) return std::make_unique<ProcessListing>(connection, id, processes_);
     if (auto stream = open_file(connection, id, request)) {
         if (*stream) return **std::move(stream);
         connection.send_end(id, stream->error());
@@ -38,9 +36,7 @@ std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wi
         connection.send_end(id, event ? Status{} : event.error());
         return nullptr;
     }
-    auto replies = std::make_unique<Replies>(connection, id);
-    replies->add(*std::move(event));
-    return replies;
+    return std::make_unique<Reply>(connection, id, *std::move(event));
 }
 
 std::unique_ptr<Stream> Agent::open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn) {
@@ -72,21 +68,6 @@ std::unique_ptr<Stream> Agent::open_attach(Connection& connection, std::uint32_t
     auto stream = std::make_unique<ProcessStream>(connection, id, *process);
     process->attach(*stream);
     return stream;
-}
-
-std::unique_ptr<Stream> Agent::list_processes(Connection& connection, std::uint32_t id) {
-    auto replies = std::make_unique<Replies>(connection, id);
-    wire::ProcessList list;
-    std::size_t size = 0;
-    for (wire::ProcessInfo& info : processes_.list()) {
-        size += wire::encode(info).size();
-        list.processes.push_back(std::move(info));
-        if (size < kListEvent) continue;
-        replies->add(wire::encode(std::exchange(list, {})));
-        size = 0;
-    }
-    if (!list.processes.empty()) replies->add(wire::encode(list));  // an event is never empty
-    return replies;
 }
 
 std::optional<Answer<std::unique_ptr<Stream>>> Agent::open_file(Connection& connection, std::uint32_t id,

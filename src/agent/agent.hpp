@@ -28,7 +28,6 @@ public:
 private:
     std::unique_ptr<Stream> open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn);
     std::unique_ptr<Stream> open_attach(Connection& connection, std::uint32_t id, std::uint32_t pid);
-    std::unique_ptr<Stream> list_processes(Connection& connection, std::uint32_t id);
     // Nothing when the request is none of a file.
     std::optional<Answer<std::unique_ptr<Stream>>> open_file(Connection& connection, std::uint32_t id,
                                                              const wire::Request& request);

@@ -15,6 +15,8 @@ namespace oyat::agent {
 namespace {
 
 constexpr std::uint64_t kDefaultNofile = 65'536;
+// Kept as long as the process, and repeated in every listing.
+constexpr std::size_t kMaxTag = 16 * 1024;
 constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 using Environment = std::map<std::string, std::string>;
@@ -196,6 +198,9 @@ Answer<Launched> launch(const wire::Spawn& spawn, const Settings& settings, cons
     for (const std::string& argument : spawn.argv) {
         if (argument.find('\0') != argument.npos)
             return refused(Errc::invalid_argument, "argument contains a NUL byte");
+    }
+    if (spawn.tag.size() > kMaxTag) {
+        return refused(Errc::invalid_argument, "tag is longer than " + std::to_string(kMaxTag) + " bytes");
     }
     const Answer<Environment> environment = build_environment(spawn, settings, user);
     if (!environment) return std::unexpected{environment.error()};

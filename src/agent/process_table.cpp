@@ -47,10 +47,9 @@ Process* ProcessTable::find(pid_t pid) {
     return found == processes_.end() ? nullptr : found->second.get();
 }
 
-std::vector<wire::ProcessInfo> ProcessTable::list() const {
-    std::vector<wire::ProcessInfo> all;
-    for (const auto& [pid, process] : processes_) all.push_back(process->info());
-    return all;
+const Process* ProcessTable::after(pid_t pid) const {
+    const auto next = processes_.upper_bound(pid);
+    return next == processes_.end() ? nullptr : next->second.get();
 }
 
 void ProcessTable::ended(Process& process) {

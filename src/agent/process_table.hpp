@@ -31,7 +31,8 @@ public:
     [[nodiscard]] bool full() const { return processes_.size() - ended_.size() >= kMaxRunning; }
     Process& add(Launched launched, wire::Spawn request, std::string user);
     [[nodiscard]] Process* find(pid_t pid);
-    [[nodiscard]] std::vector<wire::ProcessInfo> list() const;
+    // The one with the next greater number, or null.
+    [[nodiscard]] const Process* after(pid_t pid) const;
 
     // From the processes.
     void ended(Process& process);

@@ -60,12 +60,10 @@ void Stream::leave() {
     connection_.remove(id_);
 }
 
-void Replies::writable() {
-    while (!events_.empty() && window() >= events_.front().size()) {
-        send_event(events_.front());
-        events_.pop_front();
-    }
-    if (events_.empty()) end({});
+void Reply::writable() {
+    if (window() < event_.size()) return;
+    send_event(event_);
+    end({});
 }
 
 }  // namespace oyat::agent

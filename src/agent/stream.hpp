@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 
@@ -61,16 +60,16 @@ private:
     bool ended_ = false;
 };
 
-// Answers that are ready, however much credit they need: events, then END.
-class Replies final : public Stream {
+// An answer that is ready and needs credit: an event, then END.
+class Reply final : public Stream {
 public:
-    using Stream::Stream;
+    Reply(Connection& connection, std::uint32_t id, std::string event)
+        : Stream{connection, id}, event_{std::move(event)} {}
 
-    void add(std::string event) { events_.push_back(std::move(event)); }
     void writable() override;
 
 private:
-    std::deque<std::string> events_;
+    std::string event_;
 };
 
 }  // namespace oyat::agent

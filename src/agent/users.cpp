@@ -10,6 +10,7 @@ namespace oyat::agent {
 namespace {
 
 constexpr std::size_t kMaxCachedNames = 4096;
+constexpr std::size_t kMaxName = 256;
 
 // The file's text, or nothing when it is missing, too big or no regular file. Never blocks: root inside could
 // have put a FIFO there.
@@ -70,7 +71,8 @@ void Users::refresh() {
 
 Answer<User> Users::find(std::string_view name) {
     refresh();
-    std::optional<Account> account = find_account(passwd_.text, name);
+    std::optional<Account> account;
+    if (name.size() <= kMaxName) account = find_account(passwd_.text, name);
     // An image without a passwd file has its root all the same.
     if (!account && name == "root") account = Account{.name = "root", .home = "/root", .shell = "/bin/sh"};
     if (!account) return refused(Errc::failed_precondition, "user " + quoted(name) + " does not exist");
