@@ -28,6 +28,11 @@ std::string file_name(std::string_view name, std::uint32_t segment) {
     return std::string{name} + number.data();
 }
 
+bool is_append_only(int file) noexcept {
+    int flags = 0;
+    return ::ioctl(file, FS_IOC_GETFLAGS, &flags) == 0 && (flags & FS_APPEND_FL) != 0;
+}
+
 enum class AppendOnly { on, off };
 
 // Best effort: tmpfs and some others have no such attribute; the descriptor's own O_APPEND remains.
@@ -59,18 +64,18 @@ Fd AuditFiles::open(std::string_view name, std::uint32_t segment) const {
     const std::string file = file_name(name, segment);
     return in("audit segment", [&] {
         constexpr int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
-        // An existing file is taken as it is: its attribute forbids to open it with O_CREAT.
+        // In two steps: the attribute of an existing file forbids to open it with O_CREAT.
         int opened = ::openat(dir_.get(), file.c_str(), flags);
         if (opened < 0 && errno == ENOENT) {
             opened = ::openat(dir_.get(), file.c_str(), flags | O_CREAT | O_EXCL, 0640);
-            const Fd made{opened};
-            sys(opened, "make");
-            sys(::fchown(opened, 0, readers_), "give to its readers");
-            sys(::fchmod(opened, 0640), "set the mode");
-            set_append_only(opened, AppendOnly::on);
-            return Fd{sys(::openat(dir_.get(), file.c_str(), flags), "open")};
         }
-        return Fd{sys(opened, "open")};
+        Fd segment_file{sys(opened, "open")};
+        if (is_append_only(opened)) return segment_file;
+        // New, or left half made by a keeper that was killed here.
+        sys(::fchown(opened, 0, readers_), "give to its readers");
+        sys(::fchmod(opened, 0640), "set the mode");
+        set_append_only(opened, AppendOnly::on);
+        return Fd{sys(::openat(dir_.get(), file.c_str(), flags), "open")};
     });
 }
 

@@ -64,6 +64,19 @@ TEST_F(AuditFilesTest, LetsNobodyChangeWhatIsWritten) {
     EXPECT_NE(::fcntl(file.get(), F_SETFL, 0), 0);  // O_APPEND can't be taken off
 }
 
+TEST_F(AuditFilesTest, FinishesASegmentThatAKilledKeeperLeftHalfMade) {
+    const std::string path = dir_ + "/i1.000001.log";
+    ASSERT_TRUE(Fd{::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)});
+    const Fd file = files_.open("i1", 1);
+    struct stat status{};
+    ASSERT_EQ(::fstat(file.get(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0640U);
+    int flags = 0;
+    if (::ioctl(file.get(), FS_IOC_GETFLAGS, &flags) == 0) {
+        EXPECT_NE(flags & FS_APPEND_FL, 0);
+    }
+}
+
 TEST_F(AuditFilesTest, KeepsASegmentForItsRetention) {
     {
         const Fd file = files_.open("i1", 2);

@@ -108,8 +108,8 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
         std::vector<int> lowers{operators.get()};
         for (const Fd& layer : layers) lowers.push_back(layer.get());
 
-        rooms_.records.write(record);
         Defer forget_record{[&] { rooms_.records.remove(record.id); }};
+        rooms_.records.write(record);
         const layers::IdRange range = rooms_.ids.take();
         Defer return_range{[&] { rooms_.ids.give_back(range); }};
         const Fd disk = rooms_.store.make_box(record.id, disk_limit(limits));
@@ -217,14 +217,17 @@ std::optional<Box> BoxFactory::adopt(const BoxRecord& record) {
     std::optional<cgroup::Group> group = rooms_.groups.find(record.id);
     if (!process || !group || jail::has_ended(*process)) return std::nullopt;
     const Fd disk = rooms_.store.open_box(record.id, disk_limit(record.limits));
-    Box box{.record = record,
-            .process = *std::move(process),
-            .group = *std::move(group),
-            .range = rooms_.ids.adopt(record.uid_base),
-            .netns = netns::Netns::of_process(static_cast<pid_t>(record.pid)),
-            .listeners = std::nullopt};
-    box.oom_kills = box.group.stats().oom_kills;
-    return box;
+    netns::Netns network = netns::Netns::of_process(static_cast<pid_t>(record.pid));
+    const std::uint64_t oom_kills = group->stats().oom_kills;
+    // Last, since nothing gives it back.
+    const layers::IdRange range = rooms_.ids.adopt(record.uid_base);
+    return Box{.record = record,
+               .process = *std::move(process),
+               .group = *std::move(group),
+               .range = range,
+               .netns = std::move(network),
+               .listeners = std::nullopt,
+               .oom_kills = oom_kills};
 }
 
 void BoxFactory::release(const Box& box) noexcept {

@@ -57,11 +57,23 @@ Boxes::~Boxes() {
     if (oom_log_.fd() >= 0) loop_.forget(oom_log_.fd());
 }
 
+// From here on its end is noticed. When that can't be had, it ends here and now.
 Box& Boxes::insert(Box box) {
     std::string id = box.record.id;
     Box& kept = boxes_.emplace(id, std::move(box)).first->second;
-    oom_watch_.add(kept.group);
-    loop_.watch(kept.process.pidfd.get(), [this, id](std::uint32_t) { on_ended(id); });
+    try {
+        loop_.watch(kept.process.pidfd.get(), [this, id](std::uint32_t) { on_ended(id); });
+    } catch (const Error&) {
+        jail::kill_process(kept.process);
+        jail::wait_for_end(kept.process);
+        on_ended(id);
+        throw;
+    }
+    try {
+        oom_watch_.add(kept.group);
+    } catch (const Error& error) {  // the kernel's log still tells
+        log::warn("a sandbox's want of memory is not watched", {{"id", id}, {"why", error.message()}});
+    }
     return kept;
 }
 
@@ -85,6 +97,7 @@ Boxes::Handed Boxes::create(const wire::CreateBox& order) {
     if (!order.engine.empty() && order.engine != "jail") {
         throw Error{Errc::unimplemented, "this release has no engine '" + order.engine + "'; it has jail"};
     }
+    if (closed_) throw Error{Errc::unavailable, Fault::engine, "the server is stopping"};
     const wire::BoxLimits limits = or_throw(options_.limits.judge(order.limits));
     if (boxes_.size() >= options_.limits.max_boxes && living() >= options_.limits.max_boxes) {
         throw Error{Errc::exhausted, std::to_string(options_.limits.max_boxes) +
@@ -346,9 +359,9 @@ void Boxes::refill() {
     try {
         factory_.require_room();
         BoxFactory::Made made = factory_.make(*digest, or_throw(options_.limits.judge({})));
-        factory_.show_facts(made.box);
-        pool_.put(*digest, made.box.record.id);
-        insert(std::move(made.box));
+        Box& box = insert(std::move(made.box));
+        factory_.show_facts(box);
+        pool_.put(*digest, box.record.id);
         refill_later(kRefillDelay);
     } catch (const Error& error) {
         log::warn("could not start a warm sandbox", {{"why", error.message()}});

@@ -17,6 +17,7 @@
 #include "base/log.hpp"
 #include "base/throwing.hpp"
 #include "keeper/census.hpp"
+#include "keeper/lock.hpp"
 #include "keeper/options.hpp"
 #include "keeper/recovery.hpp"
 #include "keeper/requests.hpp"
@@ -61,6 +62,13 @@ LimitPolicy read_limits(const std::string& file) {
 std::string made_dir(const std::string& path, mode_t mode) {
     if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) throw errno_error(errno, "make " + path);
     return path;
+}
+
+// A keeper of another state would take our agents' sockets for leftovers.
+Fd hold_run_dir(const std::string& path) {
+    std::filesystem::create_directories(path);
+    Fd dir{sys(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + path)};
+    return hold_alone(std::move(dir), "another keeper uses this run directory");
 }
 
 // Keeps the namespaces' pool full, one at a time, when nothing else is to be done. No timer runs while it is.
@@ -118,8 +126,9 @@ int serve(const Options& options) {
     go_last_for_memory();
     LimitPolicy limits = read_limits(options.limits_file);
     limits.open_files = std::min(limits.open_files, raise_open_files());
-    std::filesystem::create_directories(options.run);
     const StateDir state{options.state};
+    // After the wait for a former keeper of this state, which removes the directory as its last deed.
+    const Fd run_lock = hold_run_dir(options.run);
 
     // Our mounts end with us in any case; the mount point must not stay.
     const std::string stage = options.run + "/stage";

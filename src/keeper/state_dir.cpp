@@ -1,24 +1,22 @@
 #include "keeper/state_dir.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
+#include <utility>
 
 #include "base/id.hpp"
 #include "base/throwing.hpp"
+#include "keeper/lock.hpp"
 
 namespace oyat::keeper {
 namespace {
 
 const std::string kFormat = "1";
 constexpr std::size_t kIdLength = 6;
-constexpr int kLockTries = 20;
-constexpr int kLockWaitMs = 100;
 
 std::string read_line(const std::string& path) {
     const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -34,15 +32,6 @@ bool is_state_id(const std::string& text) {
            text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789") == std::string::npos;
 }
 
-// A keeper that was killed a moment ago may have a child that still holds the lock.
-void take_lock(int lock) {
-    for (int left = kLockTries; ::flock(lock, LOCK_EX | LOCK_NB) != 0; --left) {
-        if (left == 0)
-            throw Error{Errc::failed_precondition, Fault::oyat_operator, "another keeper runs on this state"};
-        ::poll(nullptr, 0, kLockWaitMs);
-    }
-}
-
 }  // namespace
 
 StateDir::StateDir(const std::string& state) : path_{state + "/keeper"} {
@@ -51,8 +40,8 @@ StateDir::StateDir(const std::string& state) : path_{state + "/keeper"} {
         if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) throw errno_error(errno, "make " + path_);
         sys(::chown(path_.c_str(), 0, 0), "own " + path_);
         sys(::chmod(path_.c_str(), 0700), "close " + path_);
-        lock_.reset(sys(::open(path("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open the lock"));
-        take_lock(lock_.get());
+        Fd lock{sys(::open(path("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), "open the lock")};
+        lock_ = hold_alone(std::move(lock), "another keeper runs on this state");
         check_format();
         id_ = read_line(path("id"));
         if (is_state_id(id_)) return;

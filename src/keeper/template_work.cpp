@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/defer.hpp"
 #include "base/throwing.hpp"
 
 namespace oyat::keeper {
@@ -23,7 +24,9 @@ void TemplateWork::require_room() const {
 void TemplateWork::start(std::unique_ptr<layers::Job> job, ProgressHandler on_progress, DoneHandler on_done) {
     running_.push_front({std::move(job), std::move(on_progress), std::move(on_done)});
     const auto running = running_.begin();
+    Defer give_up{[&] { running_.erase(running); }};
     loop_.watch(running->job->fd(), [this, running](std::uint32_t) { advance(running); });
+    give_up.dismiss();
 }
 
 void TemplateWork::advance(std::list<Running>::iterator running) {

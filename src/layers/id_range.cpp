@@ -71,6 +71,7 @@ IdRanges::IdRanges(const std::string& shared_dir, std::string state_id) : state_
         if (::flock(keeper_lock_.get(), LOCK_EX | LOCK_NB) != 0) {
             throw Error{Errc::failed_precondition, "another keeper of this state runs"};
         }
+        sys(::pwrite(keeper_lock_.get(), state_id_.data(), state_id_.size(), 0), "name the owner of claims");
         for (const std::string& name : names_in(dir_.get())) {
             if (base_of(name) != 0 && owner_of(name) == state_id_) free_.insert(base_of(name));
         }
@@ -121,13 +122,14 @@ void IdRanges::release_unused() noexcept {
     next_ = IdRange::kFirst;
 }
 
+// One more name of the file that bears our id: a claim has its owner as soon as it is there, also when we are
+// killed right then or the disk is full.
 bool IdRanges::claim(std::uint32_t base) {
-    const Fd file{::openat(dir_.get(), name_of(base).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-    if (!file) {
+    const std::string own = kKeeperLock + state_id_;
+    if (::linkat(dir_.get(), own.c_str(), dir_.get(), name_of(base).c_str(), 0) != 0) {
         if (errno == EEXIST) return false;
         throw errno_error(errno, "claim uid range");
     }
-    sys(::write(file.get(), state_id_.data(), state_id_.size()), "claim uid range");
     free_.insert(base);
     return true;
 }
@@ -146,7 +148,7 @@ void IdRanges::release_stale() {
     });
 }
 
-// Empty while a claim is being written, which is then in use.
+// Empty for what is no claim.
 std::string IdRanges::owner_of(const std::string& claim) const {
     const Fd file{::openat(dir_.get(), claim.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
     std::array<char, 64> text{};

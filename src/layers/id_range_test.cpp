@@ -1,6 +1,7 @@
 #include "layers/id_range.hpp"
 
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -59,6 +60,28 @@ TEST_F(IdRangesTest, ACleanStopLeavesNoClaim) {
     for (const auto& entry : std::filesystem::directory_iterator{uids_}) {
         EXPECT_FALSE(entry.path().filename().string().starts_with("7")) << entry.path();
     }
+}
+
+// What has no owner could never be taken over by anybody.
+TEST_F(IdRangesTest, AClaimHasItsOwnerAlsoWhenTheDiskIsFull) {
+    const std::string small = dir_ + "/small";
+    std::filesystem::create_directory(small);
+    ASSERT_EQ(::mount("oyat", small.c_str(), "tmpfs", 0, "size=16k"), 0);
+    {
+        IdRanges ranges{small, "tight"};
+        std::ofstream{small + "/filler"} << std::string(std::size_t{64} << 10, 'x');
+        try {
+            (void)ranges.take();
+        } catch (const Error&) {
+        }
+        for (const auto& entry : std::filesystem::directory_iterator{small}) {
+            const std::string name = entry.path().filename();
+            if (name.starts_with('7')) {
+                EXPECT_EQ(text_of(AT_FDCWD, entry.path().c_str()), "tight") << name;
+            }
+        }
+    }
+    ::umount2(small.c_str(), MNT_DETACH);
 }
 
 class FullMachineTest : public IdRangesTest {
