@@ -86,6 +86,9 @@ constexpr std::array kDenied{
     ABSENT(io_uring_setup),
     ABSENT(io_uring_enter),
     ABSENT(io_uring_register),
+    // Old asynchronous I/O has one number of requests for the whole machine (fs.aio-max-nr). Databases do
+    // without.
+    ABSENT(io_setup),
     // Newer than these headers: mounts seen from a new side, and security labels.
     DeniedCall{457, "statmount", Refusal::enosys},
     DeniedCall{458, "listmount", Refusal::enosys},
