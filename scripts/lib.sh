@@ -34,15 +34,30 @@ need_root() {
     [ "$(id -u)" = 0 ] || die "this needs root: it makes namespaces and mounts (try: sudo $0 $*)"
 }
 
-# run_quietly WHAT LOG COMMAND...: shows the command's output only when it fails.
+# run_quietly WHAT LOG COMMAND...: shows the command's output only when it fails, and twice a minute where it has got to.
 run_quietly() {
-    local what=$1 log=$2
+    local what=$1 log=$2 failed=no reporter
     shift 2
     mkdir -p "$(dirname "$log")"
-    if ! "$@" >"$log" 2>&1; then
+    report_last_line "$log" &
+    reporter=$!
+    "$@" >"$log" 2>&1 || failed=yes
+    kill "$reporter" 2>/dev/null || true
+    wait "$reporter" 2>/dev/null || true
+    if [ "$failed" = yes ]; then
         tail -n 40 "$log" >&2
         die "$what failed; the whole log is $log"
     fi
+}
+
+# Waits without a program of its own, which would outlive it and hold our output open.
+report_last_line() {
+    local line never
+    exec 7<> <(:)
+    while ! read -r -t 30 -u 7 never; do
+        line=$(tail -n 1 "$1" 2>/dev/null | tr -d '\r' | cut -c 1-100)
+        [ -z "$line" ] || note "$line"
+    done
 }
 
 # The words of a package list without comments and empty lines.
