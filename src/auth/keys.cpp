@@ -90,6 +90,10 @@ Task<> Keys::ensure(std::string key, std::string name, std::string tenant, std::
     co_await keep(std::move(record));
 }
 
+bool Keys::knows(std::string_view key) const {
+    return !key.empty() && key.size() <= kLongestKey && by_hash_.contains(sha256_hex(std::string{key}));
+}
+
 std::vector<core::KeyRecord> Keys::list(const std::string& tenant) const {
     std::vector<core::KeyRecord> keys;
     for (const auto& [hash, record] : by_hash_) {

@@ -30,6 +30,8 @@ public:
     Task<NewKey> create(std::string name, std::string tenant, std::uint8_t scopes);
     // Makes sure that exactly this key exists (scripts and `oyat up` bring their own).
     Task<> ensure(std::string key, std::string name, std::string tenant, std::uint8_t scopes);
+    // Whether this is a key of this server, a revoked one too; counts no failure.
+    [[nodiscard]] bool knows(std::string_view key) const;
     [[nodiscard]] std::vector<core::KeyRecord> list(const std::string& tenant) const;
     [[nodiscard]] std::set<std::string> tenants() const;  // that have, or had, a key
     Task<> revoke(std::string id, std::string tenant);    // not_found

@@ -159,6 +159,7 @@ public:
         co_return all;
     }
     Task<Fd> dial(std::string, std::uint16_t) override {
+        if (listening) co_return std::exchange(listening, Fd{});
         throw Error{Errc::unavailable, Fault::command, "nothing listens"};
     }
     Task<Fd> open_audit(std::string, std::uint32_t) override { co_return null_fd(); }
@@ -189,6 +190,7 @@ public:
     std::optional<Error> freeze_answers;  // though it was done
     std::string disk_limit_by = "btrfs-qgroup";
     int freezing = 0;
+    Fd listening;  // what the next dial gets
     int attached = 0;
     std::optional<Error> create_fails;
     std::function<void(KeeperNotice)> notice;

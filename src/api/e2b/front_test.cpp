@@ -1,6 +1,7 @@
 #include "api/e2b/front.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include "api/e2b/destination.hpp"
 #include "api/e2b/signature.hpp"
@@ -230,6 +231,34 @@ TEST_F(Front, PortsThatAreNotTheSandboxesAreClosed) {  // threats C-08
     }
     for (const char* port : {"0", "65536"}) {
         EXPECT_EQ(send("GET", "/", {{"E2b-Sandbox-Id", id}, {"E2b-Sandbox-Port", port}}), 400) << port;
+    }
+}
+
+TEST_F(Front, AKeyOfTheServerStaysOutsideOfSandboxes) {
+    const std::string id = create();
+    // Of the operator's own making, so not to be told by its form.
+    const std::string own = "a-key-of-the-operators-own-making";
+    loop.run(keys.ensure(own, "operator", "default", static_cast<std::uint8_t>(core::Scope::admin)));
+    for (const auto& [name, value] : {std::pair{"X-API-KEY", std::string{kKey}}, std::pair{"X-API-KEY", own},
+                                      std::pair{"Authorization", "Bearer " + std::string{kKey}},
+                                      std::pair{"Authorization", "Bearer " + own}}) {
+        int ends[2];
+        ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+        house.keeper.listening = Fd{ends[0]};
+        const Fd server{ends[1]};
+        constexpr std::string_view kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+        ASSERT_EQ(::send(server.get(), kAnswer.data(), kAnswer.size(), 0), ssize_t{kAnswer.size()});
+        const http::Fields fields{{"E2b-Sandbox-Id", id},
+                                  {"E2b-Sandbox-Port", "80"},
+                                  {name, "theirs"},
+                                  {name, value},
+                                  {"X-Theirs", "kept"}};
+        EXPECT_EQ(send("GET", "/", fields), 200);
+        std::string seen(4096, '\0');
+        seen.resize(static_cast<std::size_t>(
+            std::max<ssize_t>(::recv(server.get(), seen.data(), seen.size(), MSG_DONTWAIT), 0)));
+        EXPECT_NE(seen.find("X-Theirs: kept"), std::string::npos) << seen;
+        EXPECT_EQ(seen.find(value), std::string::npos) << seen;
     }
 }
 

@@ -38,12 +38,18 @@ Task<Fd> dial(core::Sandbox& sandbox, std::uint16_t port) {
 }
 
 // A key of this server that a client sends with every request has no business inside a sandbox.
-bool is_server_key(std::string_view value) {
-    constexpr std::string_view kPrefix = "e2b_";
-    return value.size() == kPrefix.size() + 40 && value.starts_with(kPrefix);
+bool holds_server_key(const auth::Keys& keys, std::string_view name, std::string_view value) {
+    constexpr std::string_view kBearer = "Bearer ";
+    if (http::equal_ignoring_case(name, "Authorization")) {
+        if (!value.starts_with(kBearer)) return false;
+        value.remove_prefix(kBearer.size());
+    } else if (!http::equal_ignoring_case(name, "X-API-KEY")) {
+        return false;
+    }
+    return keys.knows(value);
 }
 
-http::ProxyOptions options_for(const http::RequestHead& head, std::string target) {
+http::ProxyOptions options_for(const auth::Keys& keys, const http::RequestHead& head, std::string target) {
     http::ProxyOptions options;
     options.target = std::move(target);
     options.extra_fields = {{"X-Forwarded-For", head.peer},
@@ -51,11 +57,13 @@ http::ProxyOptions options_for(const http::RequestHead& head, std::string target
                             {"X-Forwarded-Proto", head.tls ? "https" : "http"}};
     options.dropped_fields = {"E2b-Sandbox-Id", "E2b-Sandbox-Port", "Novita-Sandbox-Id",
                               "Novita-Sandbox-Port", "E2B-Traffic-Access-Token"};
-    if (is_server_key(head.fields.get("X-API-KEY"))) options.dropped_fields.emplace_back("X-API-KEY");
+    for (const auto& [name, value] : head.fields) {
+        if (holds_server_key(keys, name, value)) options.dropped_fields.push_back(name);
+    }
     return options;
 }
 
-Task<> pass(http::Exchange& exchange, core::Sandbox& sandbox, ToPort to) {
+Task<> pass(const auth::Keys& keys, http::Exchange& exchange, core::Sandbox& sandbox, ToPort to) {
     Fd upstream = co_await dial(sandbox, to.port);
     if (!upstream) {
         co_await answer_closed_port(exchange, to.sandbox, to.port);
@@ -63,7 +71,7 @@ Task<> pass(http::Exchange& exchange, core::Sandbox& sandbox, ToPort to) {
     }
     std::unique_ptr<Stream> stream = make_stream(exchange.executor(), std::move(upstream));
     co_await http::proxy_exchange(exchange, std::move(stream),
-                                  options_for(exchange.request(), std::move(to.target)));
+                                  options_for(keys, exchange.request(), std::move(to.target)));
 }
 
 }  // namespace
@@ -87,8 +95,8 @@ Task<> pass_to_port(Services& services, http::Exchange& exchange, std::shared_pt
     bool broken = false;
     const std::string id = to.sandbox;
     try {
-        const std::size_t first =
-            co_await race(pass(exchange, *sandbox, std::move(to)), sandbox->until_not_running());
+        const std::size_t first = co_await race(pass(services.keys, exchange, *sandbox, std::move(to)),
+                                                sandbox->until_not_running());
         gone = first == 1;
     } catch (const Error& error) {
         if (error.code() != Errc::unavailable) throw;

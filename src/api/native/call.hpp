@@ -29,6 +29,8 @@ struct Call {
     [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t missing,
                                        std::uint64_t most) const;
     [[nodiscard]] bool flag(std::string_view name) const;  // "?name", "?name=true"
+    // Whether the key belongs to who runs the server: what is everybody's is theirs to change and to see.
+    [[nodiscard]] bool of_operator() const { return who.tenant == services.settings.operator_tenant; }
     // "key", "client" and "protocol", as events name who asked.
     void sign(boost::json::object& fields) const;
 

@@ -40,7 +40,7 @@ Task<> follow(Call& call, core::EventFollower& follower, std::uint64_t shown_up_
 
 Task<> events(Call& call) {
     const core::Principal& who = call.who;
-    const bool sees_all = who.tenant == call.services.settings.operator_tenant && who.may(Scope::admin);
+    const bool sees_all = call.of_operator() && who.may(Scope::admin);
     core::EventFilter filter{.tenant = sees_all ? std::string{} : who.tenant,
                              .sandbox = call.text("sandbox"),
                              .type_prefix = call.text("type")};

@@ -151,6 +151,22 @@ TEST(NativeFront, OnlyWhoRunsTheServerMakesKeysForOthers) {
     });
 }
 
+// A template is everybody's: who replaces "base" decides what runs in the sandboxes of all others.
+TEST(NativeFront, OnlyWhoRunsTheServerChangesTemplates) {
+    at_the_door([](Door& door) -> Task<> {
+        const std::string own = (co_await door.house.keys.create("a", "default", kAdmin)).key;
+        const std::string other = (co_await door.house.keys.create("a", "acme", kAdmin)).key;
+        for (const auto& [method, path] :
+             {std::pair{"POST", "/v1/templates?name=base"}, std::pair{"DELETE", "/v1/templates/base"},
+              std::pair{"GET", "/v1/templates/base/archive"}}) {
+            const std::string refused = co_await door.send(method, path, other);
+            EXPECT_TRUE(refused.starts_with("HTTP/1.1 403")) << method << path << refused;
+            const std::string passed = co_await door.send(method, path, own);
+            EXPECT_FALSE(passed.starts_with("HTTP/1.1 403")) << method << path << passed;
+        }
+    });
+}
+
 TEST(NativeFront, EventsAreShownToTheirTenantOnly) {
     at_the_door([](Door& door) -> Task<> {
         const std::string reader = (co_await door.house.keys.create("a", "acme", kRead)).key;

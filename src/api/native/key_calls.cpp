@@ -63,9 +63,7 @@ void check_tenant(std::string_view tenant) {
 // Whose keys this call is about. Only who runs the server may name another tenant.
 std::string tenant_of(const Call& call, const std::optional<std::string>& asked) {
     if (!asked || *asked == call.who.tenant) return call.who.tenant;
-    if (call.who.tenant != call.services.settings.operator_tenant) {
-        throw Error{Errc::denied, "this key belongs to another tenant"};
-    }
+    if (!call.of_operator()) throw Error{Errc::denied, "this key belongs to another tenant"};
     check_tenant(*asked);
     return *asked;
 }
