@@ -392,6 +392,14 @@ void Boxes::on_victim(const OomVictim& victim) {
                .count = 1});
 }
 
+void Boxes::end_for_memory(const std::string& id, std::string_view what) {
+    const auto found = boxes_.find(id);
+    if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) return;
+    on_event_({.kind = wire::EventKind::oom, .id = id, .process = std::string{what}, .count = 1});
+    jail::kill_process(found->second.process);
+    found->second.group.kill();
+}
+
 void Boxes::on_oom_hint() {
     constexpr Millis kLogDelay{50};
     for (const std::string& id : oom_watch_.take()) {

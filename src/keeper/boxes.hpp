@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cgroup/oom_watch.hpp"
@@ -55,6 +56,9 @@ public:
     void kill(const std::string& id, KillHandler done);
     void set_frozen(const std::string& id, bool frozen);
     void update(const std::string& id, const wire::BoxLimits& limits);
+    // It took memory that its control group does not count, as `what`. It ends as if the kernel had killed
+    // it.
+    void end_for_memory(const std::string& id, std::string_view what);
     [[nodiscard]] Fd dial(const std::string& id, std::uint32_t port);
     [[nodiscard]] std::vector<wire::BoxStats> stats(const std::vector<std::string>& ids);
     [[nodiscard]] wire::BoxList list(const std::string& after) const;

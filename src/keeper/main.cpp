@@ -21,6 +21,7 @@
 #include "keeper/options.hpp"
 #include "keeper/recovery.hpp"
 #include "keeper/requests.hpp"
+#include "keeper/socket_watch.hpp"
 #include "keeper/state_dir.hpp"
 
 namespace oyat::keeper {
@@ -197,6 +198,7 @@ int serve(const Options& options) {
     if (boxes.all().empty()) operator_layers.remove_outdated();
     sweeper.kick();
     const NamespaceRefill refill{loop, namespaces};
+    const SocketWatch sockets{loop, boxes};
     if (const auto base = templates.find(kFirstTemplate)) boxes.warm_up(base->digest);
     loop.watch(signals.get(), [&](std::uint32_t) {
         loop.forget(signals.get());

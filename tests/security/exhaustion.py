@@ -178,6 +178,34 @@ def socket_buffers(_server, sandbox):
     assert 16 << 20 < grown < 600 << 20, f"{grown >> 20} MiB wait in sockets, the sandbox's limit is 2 GiB"
 
 
+FILL_NETLINK = """
+import socket, struct, time
+kept, refused = [], struct.pack('IHHII', 16, 9999, 5, 1, 0) * 250
+print('begin', flush=True)
+for _ in range(10_000):
+    kept.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
+    kept[-1].bind((0, 0))
+    kept[-1].setblocking(False)
+    for _ in range(4): kept[-1].send(refused)
+time.sleep(600)
+"""
+
+
+def netlink_buffers(server, sandbox):
+    """X-02: answers that wait in netlink sockets are in nobody's account: a sandbox that holds thousands is ended before it hurts."""
+    def available():
+        return int(re.search(r"MemAvailable: +(\d+)", pathlib.Path("/proc/meminfo").read_text()).group(1)) >> 10
+    before = lowest = available()
+    first_output(sandbox.start(["python3", "-c", FILL_NETLINK], timeout_ms=120_000))
+    end = time.monotonic() + 30
+    while sandbox.id in [each["sandboxID"] for each in server.client.api("GET", "/v2/sandboxes?state=running")]:
+        lowest = min(lowest, available())
+        assert time.monotonic() < end and before - lowest < 2500, f"{before - lowest} MiB are gone, and it lives"
+        time.sleep(0.1)
+    status, _, body = server.client.raw("GET", f"/v1/events?sandbox={sandbox.id}&type=oom&limit=10", None, {"X-API-Key": server.client.key})
+    assert status == 200 and b"netlink sockets" in body, body[:300]
+
+
 def first_output(messages):
     """The first output of a command that goes on."""
     for message in messages:
@@ -368,7 +396,8 @@ def refused(body, word):
 
 
 CHECKS = [("X-01 fork bomb", fork_bomb), ("X-02 memory", memory_bomb), ("X-03 disk", full_disk), ("X-04 descriptors", descriptors),
-          ("X-02 socket buffers", socket_buffers), ("X-04 accounts of the kernel", account_of_root),
+          ("X-02 socket buffers", socket_buffers), ("X-02 netlink buffers", netlink_buffers),
+          ("X-04 accounts of the kernel", account_of_root),
           ("X-05 output flood", output_flood), ("X-06 connections", connections), ("X-07 many commands", many_execs),
           ("X-08 flood of the record", record_flood), ("X-09 spinning", spinning), ("X-11 flood of creates", create_flood),
           ("X-12 idle connections", http_idlers)]
