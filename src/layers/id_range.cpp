@@ -14,7 +14,6 @@
 
 #include "base/throwing.hpp"
 #include "layers/directory.hpp"
-#include "layers/user_namespace.hpp"
 
 namespace oyat::layers {
 namespace {
@@ -105,7 +104,7 @@ IdRange IdRanges::adopt(std::uint32_t base) {
 // Takes a range out of the free ones; its user namespace is made at its first use.
 IdRange IdRanges::range(std::uint32_t base) {
     auto found = userns_.find(base);
-    if (found == userns_.end()) found = userns_.emplace(base, make_user_namespace(base)).first;
+    if (found == userns_.end()) found = userns_.emplace(base, maker_.make(base)).first;
     free_.erase(base);
     return {.base = base, .userns = found->second.get()};
 }

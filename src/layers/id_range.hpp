@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/fd.hpp"
+#include "layers/user_namespace.hpp"
 
 namespace oyat::layers {
 
@@ -53,7 +54,8 @@ private:
 
     std::string state_id_;
     Fd dir_;
-    Fd keeper_lock_;                      // held for life: says that this state has a keeper
+    Fd keeper_lock_;  // held for life: says that this state has a keeper
+    UserNamespaces maker_;
     std::map<std::uint32_t, Fd> userns_;  // by range, as long as it is ours
     std::set<std::uint32_t> free_;        // ours, and no sandbox uses it
     std::uint32_t next_ = IdRange::kFirst;

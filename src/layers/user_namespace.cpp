@@ -1,10 +1,9 @@
 #include "layers/user_namespace.hpp"
 
 #include <fcntl.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,24 +13,37 @@
 #include "base/throwing.hpp"
 
 namespace oyat::layers {
+namespace {
 
-Fd make_user_namespace(std::uint32_t base) {
+// Shares its maker's memory and descriptors, so that it costs no copy of them, and holds no lock longer than
+// the maker does. It ends with the maker, also when that is killed right here.
+int stay(void* maker) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != *static_cast<const pid_t*>(maker)) ::_exit(0);
+    for (;;) ::pause();
+}
+
+}  // namespace
+
+UserNamespaces::UserNamespaces() : stack_{std::make_unique<std::byte[]>(kStackBytes)} {}
+
+UserNamespaces::~UserNamespaces() {
+    for (const pid_t helper : killed_) ::waitpid(helper, nullptr, __WALL);
+}
+
+Fd UserNamespaces::make(std::uint32_t base) {
     return in("make user namespace", [&] {
+        reap_ended();
+        killed_.reserve(killed_.size() + 1);
         // No exit signal: the caller's SIGCHLD handling need not know of this child.
-        clone_args args{.flags = CLONE_NEWUSER, .exit_signal = 0};
-        const pid_t parent = ::getpid();
-        const auto child = static_cast<pid_t>(sys(::syscall(SYS_clone3, &args, sizeof args), "clone3"));
-        if (child == 0) {
-            // It ends with us, also when we are killed right here: it holds copies of all our descriptors and locks.
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (::getppid() != parent) ::_exit(0);
-            for (;;) ::pause();
-        }
+        pid_t own = ::getpid();
+        const int flags = CLONE_NEWUSER | CLONE_VM | CLONE_FILES;
+        const pid_t helper = sys(::clone(stay, stack_.get() + kStackBytes, flags, &own), "clone");
         const Defer end{[&] {
-            ::kill(child, SIGKILL);
-            ::waitpid(child, nullptr, __WALL);
+            ::kill(helper, SIGKILL);
+            killed_.push_back(helper);
         }};
-        const std::string proc = "/proc/" + std::to_string(child);
+        const std::string proc = "/proc/" + std::to_string(helper);
         const std::string map = "0 " + std::to_string(base) + " 65536";
         for (const char* file : {"/uid_map", "/gid_map"}) {
             const Fd out{sys(::open((proc + file).c_str(), O_WRONLY | O_CLOEXEC), "open id map")};
@@ -39,6 +51,10 @@ Fd make_user_namespace(std::uint32_t base) {
         }
         return Fd{sys(::open((proc + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC), "open user namespace")};
     });
+}
+
+void UserNamespaces::reap_ended() {
+    std::erase_if(killed_, [](pid_t helper) { return ::waitpid(helper, nullptr, __WALL | WNOHANG) != 0; });
 }
 
 }  // namespace oyat::layers
