@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "agent/directory_names.hpp"
@@ -14,6 +15,7 @@
 #include "agent/file_streams.hpp"
 #include "agent/places.hpp"
 #include "agent/slice.hpp"
+#include "agent/watch_changes.hpp"
 #include "agent/watch_tree.hpp"
 #include "wire/codec.hpp"
 
@@ -25,12 +27,12 @@ using wire::WatchKind;
 constexpr std::uint32_t kMask = IN_CREATE | IN_MODIFY | IN_ATTRIB | IN_DELETE | IN_DELETE_SELF |
                                 IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR;
 constexpr std::size_t kMaxDirectories = 65'536;
-// Changes that wait for the host. Beyond, they stay in the kernel, and what that can't hold is an overflow.
-constexpr std::size_t kMaxChanges = 65'536;
+// Names remembered, so that they are not reported twice.
+constexpr std::size_t kMaxSeen = 65'536;
 // Whoever makes changes as fast as they are read must not keep everybody else waiting.
 constexpr int kReadsPerTurn = 8;
-constexpr std::size_t kEventChanges = 256;
-constexpr std::size_t kEventBytes = 48 * 1024;
+// Bytes of a directory whose names are reported in one go: about a hundred of them.
+constexpr std::size_t kReportedPiece = 4096;
 
 // File systems whose changes may come from elsewhere, unseen by this kernel.
 bool is_network_mount(int fd) {
@@ -52,7 +54,8 @@ bool is_network_mount(int fd) {
     }
 }
 
-// Reports what happens in a directory, or in a tree.
+// Reports what happens in a directory, or in a tree. What the host does not take stays in the kernel, and
+// what that can't hold is an overflow.
 class WatchStream final : public Stream {
 public:
     WatchStream(FileJob& job, Fd inotify, std::string path, const wire::Watch& request, WatchCount& count)
@@ -74,7 +77,7 @@ public:
     ~WatchStream() override { --count_.open; }
 
     void writable() override {
-        if (!unwatched_.empty()) steps_.resume();
+        if (is_looking()) steps_.resume();
         send_changes();
     }
 
@@ -86,22 +89,44 @@ private:
         bool report = false;  // what is in it is news
     };
 
+    // A watched directory whose names have not all been read yet.
+    struct Scan {
+        Fd directory;
+        int watch = 0;
+        bool report = false;
+    };
+
+    [[nodiscard]] bool is_looking() const { return scan_ || !unwatched_.empty(); }
+    // Before it is ready there is nothing to report, and nobody to wait for.
+    [[nodiscard]] bool must_wait() const { return ready_ && changes_.full(); }
+
     void step() {
-        {
-            const ActingAs acting{user_};
-            users_.refresh();
-            const Slice slice;
-            while (!unwatched_.empty() && slice.left()) {
+        if (Status status = look(); status.code != 0) {
+            steps_.pause();
+            return end(status);
+        }
+        if (!is_looking() || must_wait()) steps_.pause();
+        take_events();
+    }
+
+    // Looks at directories that are not watched yet.
+    Status look() {
+        const ActingAs acting{user_};
+        users_.refresh();
+        const Slice slice;
+        while (is_looking() && !must_wait() && slice.left()) {
+            if (scan_) {
+                scan();
+            } else {
                 const Unwatched next = std::move(unwatched_.front());
                 unwatched_.pop_front();
-                if (Status status = watch(next); status.code != 0) {
-                    steps_.pause();
-                    return end(status);
-                }
+                if (Status status = watch(next); status.code != 0) return status;
+            }
+            if (tree_.size() + unwatched_.size() > kMaxDirectories) {
+                return refusal(Errc::exhausted, "more than 65536 directories to watch");
             }
         }
-        if (unwatched_.empty()) steps_.pause();
-        take_events();
+        return {};
     }
 
     Status watch(const Unwatched& place) {
@@ -119,35 +144,39 @@ private:
         if (watch < 0) return is_root ? path_refusal(errno, path_) : Status{};
         if (is_root) root_watch_ = watch;
         tree_.put(watch, place.parent, place.name);
-        if (tree_.size() + unwatched_.size() > kMaxDirectories) {
-            return refusal(Errc::exhausted, "more than 65536 directories to watch");
+        if (recursive_) {
+            scan_ = Scan{.directory = *std::move(directory), .watch = watch, .report = place.report};
         }
-        if (recursive_) scan(directory->get(), watch, place.report);
         return {};
     }
 
     // What was put into a new directory before it was watched gave no event. What is put there from now on
-    // gives one, so names found here that come as events too are reported once.
-    void scan(int directory, int watch, bool report) {
+    // gives one, so names found here that come as events too are reported once: no event is taken before all
+    // of the directory is read.
+    void scan() {
+        const int directory = scan_->directory.get();
+        const int watch = scan_->watch;
+        const bool report = scan_->report;
         const std::string base = tree_.path(watch);
         const auto found = [&](std::string_view name_view, unsigned char type) {
             std::string name{name_view};
-            if (report && seen_.emplace(watch, name).second) add(WatchKind::create, join(base, name));
+            const bool is_news = seen_.size() >= kMaxSeen || !report || seen_.emplace(watch, name).second;
+            if (report && is_news) add(WatchKind::create, join(base, name));
             struct stat entry{};
             const bool unsure =
                 type == DT_UNKNOWN && ::fstatat(directory, name.c_str(), &entry, AT_SYMLINK_NOFOLLOW) == 0;
             if (type != DT_DIR && !(unsure && S_ISDIR(entry.st_mode))) return;
             unwatched_.push_back({.parent = watch, .name = std::move(name), .report = report});
         };
-        while (read_directory(directory, loop_.scratch(), Loop::kScratch, found) > 0) {
-        }
+        const std::size_t piece = report ? kReportedPiece : Loop::kScratch;
+        if (read_directory(directory, loop_.scratch(), piece, found) <= 0) scan_.reset();
     }
 
     void take_events() {
-        {
+        if (!scan_) {
             const ActingAs acting{user_};
             users_.refresh();
-            for (int reads = 0; reads < kReadsPerTurn && changes_.size() < kMaxChanges; ++reads) {
+            for (int reads = 0; reads < kReadsPerTurn && !changes_.full(); ++reads) {
                 const ssize_t got = ::read(inotify_.get(), loop_.scratch(), Loop::kScratch);
                 if (got <= 0) {
                     settle();
@@ -160,7 +189,7 @@ private:
                 }
             }
         }
-        if (!unwatched_.empty()) steps_.resume();
+        if (is_looking() && !must_wait()) steps_.resume();
         send_changes();
     }
 
@@ -220,16 +249,14 @@ private:
     }
 
     void add(WatchKind kind, std::string name) {
-        const bool repeats =
-            !changes_.empty() && changes_.back().kind == kind && changes_.back().name == name;
-        if (repeats) return;
+        if (changes_.repeats(kind, name)) return;
         wire::WatchChange change{.kind = kind, .name = std::move(name)};
         if (with_entry_ &&
             (kind == WatchKind::create || kind == WatchKind::write || kind == WatchKind::chmod)) {
             auto entry = describe_path(change.name == "." ? path_ : absolute(change.name), users_);
             if (entry) change.entry = *std::move(entry);
         }
-        changes_.push_back(std::move(change));
+        changes_.add(std::move(change));
     }
 
     [[nodiscard]] std::string absolute(const std::string& below) const {
@@ -237,32 +264,21 @@ private:
     }
 
     void send_changes() {
-        if (!ready_ && unwatched_.empty() && root_watch_ >= 0) {
+        if (!ready_ && !is_looking() && root_watch_ >= 0) {
             event_ = wire::encode(wire::WatchEvents{.ready = true});
             ready_ = true;
         }
         while (ready_ && (!event_.empty() || !changes_.empty())) {
-            if (event_.empty()) pack();
+            if (event_.empty()) event_ = changes_.take_event();
             if (window() < event_.size()) break;
             send_event(event_);
             event_.clear();
         }
-        if (changes_.size() < kMaxChanges) {
+        if (!scan_ && !changes_.full()) {
             readiness_.arm(inotify_.get(), EPOLLIN);
         } else {
             readiness_.disarm();
         }
-    }
-
-    void pack() {
-        wire::WatchEvents events;
-        std::size_t size = 0;
-        while (!changes_.empty() && events.changes.size() < kEventChanges && size < kEventBytes) {
-            size += wire::encode(changes_.front()).size();
-            events.changes.push_back(std::move(changes_.front()));
-            changes_.pop_front();
-        }
-        event_ = wire::encode(events);
     }
 
     Loop& loop_;
@@ -280,9 +296,10 @@ private:
     int root_watch_ = -1;
     bool ready_ = false;
     std::deque<Unwatched> unwatched_;
+    std::optional<Scan> scan_;
     std::set<std::pair<int, std::string>> seen_;  // found by a scan; their events may still be on the way
     std::map<std::uint32_t, int> moving_;         // by cookie: left one place, not arrived at another
-    std::deque<wire::WatchChange> changes_;
+    WatchChanges changes_;
     std::string event_;  // encoded, waits for credit
 };
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -189,6 +190,44 @@ TEST_F(AgentWatch, SixtyFourAreEnough) {
     host.until_end(last);
     const auto again = host.open(request);
     host.until([&] { return !host.heard(again).events.empty(); });
+}
+
+// Names and paths are as long as whoever is watched likes.
+TEST_F(AgentWatch, WhatTheHostDoesNotTakeIsNotHoarded) {
+    std::string deep = dir;
+    while (deep.size() < 3500) deep += "/" + std::string(200, 'd');
+    fs::create_directories(deep);
+    host.set_credit(TestHost::Credit::never);
+    watch(true, true);
+    for (int i = 0; i < 4'000; ++i) {
+        const std::string path = deep + "/" + std::string(200, 'f') + std::to_string(i);
+        ::close(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+        if (i % 100 == 0) host.shell("true");
+    }
+    EXPECT_EQ(host.shell("echo meanwhile").out(), "meanwhile\n");
+    EXPECT_LT(agent.rss_kib(), 16 * 1024u);  // all of them are 32 MiB
+}
+
+TEST_F(AgentWatch, CommandsAnswerWhileALargeDirectoryMovesIn) {
+    constexpr int kFiles = 20'000;
+    const std::string large = agent.directory() + "/large";
+    fs::create_directory(large);
+    for (int i = 0; i < kFiles; ++i)
+        ::close(::open((large + "/f" + std::to_string(i)).c_str(), O_CREAT | O_CLOEXEC, 0600));
+    watch(true, true);
+    fs::rename(large, dir + "/large");
+    std::chrono::steady_clock::duration worst{};
+    std::size_t created = 0;
+    std::size_t from = 0;
+    while (created < kFiles + 1) {
+        const auto before = std::chrono::steady_clock::now();
+        host.shell("true");
+        worst = std::max(worst, std::chrono::steady_clock::now() - before);
+        const auto& changes = host.heard(stream).changes();
+        for (; from < changes.size(); ++from) created += changes[from].kind == WatchKind::create ? 1 : 0;
+        ASSERT_FALSE(host.heard(stream).end);
+    }
+    EXPECT_LT(worst, std::chrono::milliseconds{250});
 }
 
 }  // namespace

@@ -1,17 +1,26 @@
 #include "agent/watch_tree.hpp"
 
+#include <ranges>
+
 namespace oyat::agent {
 
 void WatchTree::put(int watch, int parent, std::string name) {
     remove(watch);
+    if (is_below(parent, watch)) return;
     if (parent != kNoParent) children_.insert_or_assign({parent, name}, watch);
     nodes_.emplace(watch, Node{.parent = parent, .name = std::move(name)});
 }
 
 std::string WatchTree::path(int watch) const {
-    const auto node = nodes_.find(watch);
-    if (node == nodes_.end() || node->second.parent == kNoParent) return {};
-    return join(path(node->second.parent), node->second.name);
+    // Not by calling itself: whoever moves directories into one another makes a tree of any depth.
+    std::vector<const std::string*> names;
+    for (auto node = nodes_.find(watch); node != nodes_.end() && node->second.parent != kNoParent;
+         node = nodes_.find(node->second.parent)) {
+        names.push_back(&node->second.name);
+    }
+    std::string path;
+    for (const std::string* name : std::views::reverse(names)) path = join(std::move(path), *name);
+    return path;
 }
 
 std::optional<int> WatchTree::child(int parent, const std::string& name) const {

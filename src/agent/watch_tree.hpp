@@ -16,7 +16,8 @@ public:
     // The watched directory itself has no parent.
     static constexpr int kNoParent = -1;
 
-    // A descriptor that is known already gets a new place.
+    // A descriptor that is known already gets a new place. Below itself there is none, though after a loss of
+    // events it may look so; then it is known no more.
     void put(int watch, int parent, std::string name);
     [[nodiscard]] bool contains(int watch) const { return nodes_.contains(watch); }
     [[nodiscard]] std::size_t size() const { return nodes_.size(); }
@@ -41,7 +42,8 @@ private:
 // "a/b", or just the name in the watched directory itself.
 [[nodiscard]] inline std::string join(std::string path, const std::string& name) {
     if (!path.empty()) path += '/';
-    return path += name;
+    path += name;
+    return path;
 }
 
 }  // namespace oyat::agent
