@@ -43,39 +43,41 @@ bool FieldReader::varint(std::uint64_t& value) {
 }
 
 bool FieldReader::next() {
-    if (rest_.empty() || failed_) return false;
-    failed_ = true;  // until the whole field has been read
-    std::uint64_t tag = 0;
-    if (!varint(tag) || (tag >> 3) == 0 || (tag >> 3) > 0x1FFF'FFFF) return false;
-    field = static_cast<std::uint32_t>(tag >> 3);
+    // A loop, not a call of itself: a hostile message may hold nothing but fields to pass over.
+    for (;;) {
+        if (rest_.empty() || failed_) return false;
+        failed_ = true;  // until the whole field has been read
+        std::uint64_t tag = 0;
+        if (!varint(tag) || (tag >> 3) == 0 || (tag >> 3) > 0x1FFF'FFFF) return false;
+        field = static_cast<std::uint32_t>(tag >> 3);
+        const auto type = static_cast<std::uint32_t>(tag & 7);
+        if (!take_value(type)) return false;
+        failed_ = false;
+        if (type != kFixed64 && type != kFixed32) return true;
+    }
+}
+
+bool FieldReader::take_value(std::uint32_t type) {
     number = 0;
     bytes = {};
-    is_bytes = false;
-    std::size_t skipped = 0;
-    switch (tag & 7) {
-        case kVarint:
-            if (!varint(number)) return false;
-            break;
+    is_bytes = type == kLengthDelimited;
+    switch (type) {
+        case kVarint: return varint(number);
         case kLengthDelimited: {
             std::uint64_t length = 0;
-            if (!varint(length) || length > rest_.size()) return false;
-            bytes = rest_.substr(0, length);
-            rest_.remove_prefix(length);
-            is_bytes = true;
-            break;
+            return varint(length) && take(length, bytes);
         }
-        case kFixed64: skipped = 8; break;
-        case kFixed32: skipped = 4; break;
+        // No message of ours has such a field; it may come from a later version, so it is passed over.
+        case kFixed64: return take(8, bytes);
+        case kFixed32: return take(4, bytes);
         default: return false;
     }
-    if (skipped != 0) {
-        // No message of ours has such a field; it may come from a later version, so it is passed over.
-        if (rest_.size() < skipped) return false;
-        rest_.remove_prefix(skipped);
-        failed_ = false;
-        return next();
-    }
-    failed_ = false;
+}
+
+bool FieldReader::take(std::uint64_t length, std::string_view& into) {
+    if (length > rest_.size()) return false;
+    into = rest_.substr(0, length);
+    rest_.remove_prefix(length);
     return true;
 }
 

@@ -57,6 +57,8 @@ public:
 
 private:
     bool varint(std::uint64_t& value);
+    bool take_value(std::uint32_t type);
+    bool take(std::uint64_t length, std::string_view& into);
 
     std::string_view rest_;
     bool failed_ = false;

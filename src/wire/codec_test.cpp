@@ -59,5 +59,17 @@ TEST(Codec, SkipsUnknownFields) {
     EXPECT_EQ(back->pid, 3u);
 }
 
+// Once each of them took a piece of the stack.
+TEST(Codec, SkipsAnyNumberOfFieldsOfUnknownTypes) {
+    std::string bytes;
+    for (int i = 0; i < 1'000'000; ++i) bytes += std::string_view{"\x7D....", 5};  // 32 bits, field 15
+    bytes += std::string_view{"\x79........", 9};                                   // 64 bits
+    bytes += encode(Attach{.pid = 3});
+    const Result<Attach> back = decode<Attach>(bytes);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->pid, 3u);
+    EXPECT_FALSE(decode<Attach>(std::string_view{"\x7D...", 4}));
+}
+
 }  // namespace
 }  // namespace oyat::wire
