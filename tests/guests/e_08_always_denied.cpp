@@ -17,6 +17,29 @@ double now() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
+// The same IPv4 address, spelled as an IPv6 one.
+int open_mapped(const char* address, int port) {
+    const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in6 to{};
+    to.sin6_family = AF_INET6;
+    to.sin6_port = htons(static_cast<uint16_t>(port));
+    char text[64];
+    snprintf(text, sizeof text, "::ffff:%s", address);
+    inet_pton(AF_INET6, text, &to.sin6_addr);
+    return connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 ? fd : (close(fd), -1);
+}
+
+bool mapped_is_refused(const char* address, int port) {
+    const int fd = open_mapped(address, port);
+    if (fd < 0) return true;
+    timeval limit{5, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    char byte = 0;
+    const bool got = send(fd, "GET / HTTP/1.0\r\n\r\n", 18, MSG_NOSIGNAL) > 0 && recv(fd, &byte, 1, 0) > 0;
+    close(fd);
+    return !got;
+}
+
 // A connection counts as refused when no byte can be exchanged: the proxy accepts and resets, or connect
 // itself fails.
 bool refused(const char* address, int port) {
@@ -50,6 +73,8 @@ int main() {
             char what[64];
             snprintf(what, sizeof what, "%s:%d", address, port);
             guest.must_hold(what, refused(address, port));
+            snprintf(what, sizeof what, "[::ffff:%s]:%d", address, port);
+            guest.must_hold(what, mapped_is_refused(address, port));
         }
     }
     return guest.finish();
