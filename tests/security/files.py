@@ -76,6 +76,21 @@ def links_of_others(sandbox):
     assert sandbox.run("stat -c %U /root/s", user="root").stdout == "root\n"
 
 
+def strange_account_files(sandbox):
+    """F-04: whatever stands where the accounts should be, the API answers at once and goes on when they are back."""
+    for put in ("mkfifo /etc/passwd", "mkdir /etc/passwd", "ln -s /dev/zero /etc/passwd", "ln -s /etc/passwd /etc/passwd",
+                "ln -s /proc/1/mem /etc/passwd", "truncate -s 20G /etc/passwd", "yes user:x:1000:1000 | tr -d '\\n' | head -c 30000000 > /etc/passwd",
+                "printf 'user:x:4294967295:4294967295::/:/bin/sh\\n' > /etc/passwd"):
+        assert sandbox.run(["/bin/sh", "-c", f"mv /etc/passwd /etc/kept; {put}"], user="root").exit_code == 0, put
+        began = time.monotonic()
+        refused(lambda: sandbox.run(["id"]), (200, 400))
+        refused(lambda: sandbox.read("/etc/hostname"), (400, 401))
+        assert time.monotonic() - began < 5, f"{put}: the answer took {time.monotonic() - began:.1f} s"
+        # Root needs no such file, so it can put the accounts back.
+        assert sandbox.run(["/bin/sh", "-c", "rm -rf /etc/passwd; mv /etc/kept /etc/passwd"], user="root").exit_code == 0, put
+        assert sandbox.run("id -u").stdout == "1000\n", put
+
+
 def strange_sizes(sandbox):
     """F-06: sparse, growing and shrinking files end when they end."""
     sandbox.run("truncate -s 64M /tmp/sparse; echo -n x >> /tmp/sparse")
@@ -160,6 +175,7 @@ def checks(tally, server, full):
         tally.check("F-01 F-02 swapped component", swapped_component, server, sandbox)
         tally.check("F-03 magic links", magic_links, sandbox)
         tally.check("F-04 odd types", odd_types, sandbox)
+        tally.check("F-04 strange account files", strange_account_files, sandbox)
         tally.check("F-05 F-09 files of others", links_of_others, sandbox)
         tally.check("F-06 strange sizes", strange_sizes, sandbox)
         tally.check("F-08 names in listings", listed_names, sandbox)
