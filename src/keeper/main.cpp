@@ -18,6 +18,7 @@
 #include "base/throwing.hpp"
 #include "keeper/census.hpp"
 #include "keeper/lock.hpp"
+#include "keeper/namespace_refill.hpp"
 #include "keeper/options.hpp"
 #include "keeper/recovery.hpp"
 #include "keeper/requests.hpp"
@@ -29,7 +30,6 @@ namespace {
 
 constexpr const char* kSharedIdClaims = "/run/oyat/uids";  // of all servers on the machine
 constexpr std::size_t kReadyNamespaces = 8;
-constexpr Millis kNamespaceRefill{10};
 constexpr const char* kFirstTemplate = "base";
 
 // Five descriptors a sandbox; and sandboxes inherit the hard limit. Returns what is allowed.
@@ -71,40 +71,6 @@ Fd hold_run_dir(const std::string& path) {
     Fd dir{sys(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + path)};
     return hold_alone(std::move(dir), "another keeper uses this run directory");
 }
-
-// Keeps the namespaces' pool full, one at a time, when nothing else is to be done. No timer runs while it is.
-class NamespaceRefill {
-public:
-    NamespaceRefill(Loop& loop, netns::NetnsPool& pool) : loop_{loop}, pool_{pool} {
-        pool_.on_taken([this] { soon(); });
-        soon();
-    }
-    ~NamespaceRefill() {
-        pool_.on_taken({});
-        loop_.cancel(timer_);
-    }
-    NamespaceRefill(const NamespaceRefill&) = delete;
-    NamespaceRefill& operator=(const NamespaceRefill&) = delete;
-
-private:
-    void soon() {
-        if (timer_ == 0) timer_ = loop_.after(kNamespaceRefill, [this] { refill(); });
-    }
-    void refill() {
-        timer_ = 0;
-        bool missing = true;
-        try {
-            missing = pool_.refill(1);
-        } catch (const Error& error) {
-            log::warn("could not make a network namespace", {{"why", error.message()}});
-        }
-        if (missing) soon();
-    }
-
-    Loop& loop_;
-    netns::NetnsPool& pool_;
-    Loop::TimerId timer_ = 0;
-};
 
 Fd termination_signals() {
     sigset_t set;

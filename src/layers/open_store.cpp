@@ -4,9 +4,9 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include <linux/magic.h>
 #include <array>
 #include <functional>
+#include <utility>
 
 #include "base/throwing.hpp"
 #include "layers/btrfs.hpp"
@@ -41,18 +41,28 @@ std::unique_ptr<Store> open_host_btrfs(const StoreOptions& options, const Stagin
                                         "the state's own file system (btrfs)", nullptr);
 }
 
+struct OpenedImage {
+    std::unique_ptr<LoopMount> mount;
+    Fd root;  // closed to others
+};
+
+OpenedImage open_image(const StoreOptions& options, const Staging& staging, const StoreImage& image) {
+    std::unique_ptr<LoopMount> mount =
+        open_store_image(options.state_dir, image, options.image_bytes, staging);
+    Fd root = open_directory(AT_FDCWD, mount->directory());
+    sys(::fchmod(root.get(), 0700), "close the store to others");
+    return {std::move(mount), std::move(root)};
+}
+
 std::unique_ptr<Store> open_btrfs_image(const StoreOptions& options, const Staging& staging) {
     static const StoreImage kImage{.file = "store.btrfs",
                                    .fstype = "btrfs",
                                    .mkfs = "mkfs.btrfs -q -f -K -d single -m single",
                                    .options = "discard=async"};
-    std::unique_ptr<LoopMount> mount =
-        open_store_image(options.state_dir, kImage, options.image_bytes, staging);
-    Fd root = open_directory(AT_FDCWD, mount->directory());
-    sys(::fchmod(root.get(), 0700), "close the store to others");
-    btrfs::enable_quota(root.get());
-    return std::make_unique<BtrfsStore>(std::move(root), options.state_dir, "image in the state (btrfs)",
-                                        std::move(mount));
+    OpenedImage opened = open_image(options, staging, kImage);
+    btrfs::enable_quota(opened.root.get());
+    return std::make_unique<BtrfsStore>(std::move(opened.root), options.state_dir,
+                                        "image in the state (btrfs)", std::move(opened.mount));
 }
 
 std::unique_ptr<Store> open_project_quota(const StoreOptions& options, const Staging& staging) {
@@ -67,12 +77,10 @@ std::unique_ptr<Store> open_quota_image(const StoreOptions& options, const Stagi
         .fstype = "ext4",
         .mkfs = "mkfs.ext4 -q -F -m 0 -O quota,project -E quotatype=prjquota,nodiscard",
         .options = "prjquota,discard"};
-    std::unique_ptr<LoopMount> mount =
-        open_store_image(options.state_dir, kImage, options.image_bytes, staging);
-    Fd root = open_directory(AT_FDCWD, mount->directory());
-    sys(::fchmod(root.get(), 0700), "close the store to others");
-    return std::make_unique<DirectoryStore>(std::move(root), options, "image in the state (ext4)",
-                                            DirectoryStore::Limit::project_quota, staging, std::move(mount));
+    OpenedImage opened = open_image(options, staging, kImage);
+    return std::make_unique<DirectoryStore>(std::move(opened.root), options, "image in the state (ext4)",
+                                            DirectoryStore::Limit::project_quota, staging,
+                                            std::move(opened.mount));
 }
 
 std::unique_ptr<Store> open_reflink_images(const StoreOptions& options, const Staging& staging) {
