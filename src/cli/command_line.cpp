@@ -153,7 +153,8 @@ struct CommandLine {
         CLI::App* up_app = add(app, "up", "start the server on this machine",
                                looped([this](Context& context) { return up(context, server); }));
         up_app->add_option("--state", server.state, "where it keeps everything")->capture_default_str();
-        up_app->add_option("--listen", server.listen, "address and port")->capture_default_str();
+        add_parsed(*up_app, "--listen", parse_listen, server.listen,
+                   "address and port (default: 127.0.0.1:3000; with the package, what oyat.toml says)");
         up_app->add_flag("--without-template", server.without_template, "do not make the base template");
         CLI::App* down_app = add(app, "down", "stop the server; sandboxes stay",
                                  looped([this](Context& context) { return down(context, server); }));

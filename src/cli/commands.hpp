@@ -81,7 +81,7 @@ int audit_verify(Context& context, std::string path);
 
 struct Server {
     std::string state = "/var/lib/oyat";
-    std::string listen = "127.0.0.1:3000";
+    std::optional<std::string> listen;
     bool without_template = false;
 };
 Task<int> up(Context& context, Server options);

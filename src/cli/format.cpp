@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 
+#include "io/address.hpp"
+
 namespace oyat::cli {
 namespace {
 
@@ -150,6 +152,21 @@ Result<std::uint64_t> parse_cpus(std::string_view text) {
                       "'" + std::string{text} + "' is not a number of CPUs (try 2 or 0.5)");
     }
     return static_cast<std::uint64_t>(cpus * 1000 + 0.5);
+}
+
+Result<std::string> parse_listen(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    std::uint16_t port = 0;
+    if (colon != std::string_view::npos) {
+        const char* end = text.data() + text.size();
+        const auto [stop, problem] = std::from_chars(text.data() + colon + 1, end, port);
+        if (problem != std::errc{} || stop != end) port = 0;
+    }
+    std::string_view address = text.substr(0, port == 0 ? 0 : colon);
+    if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+    if (port != 0 && SocketAddress::ip(std::string{address}, port)) return std::string{text};
+    return refuse(Errc::invalid_argument,
+                  "'" + std::string{text} + "' is not ADDRESS:PORT (try 127.0.0.1:3000)");
 }
 
 Result<std::pair<std::string, std::string>> parse_pair(std::string_view text) {

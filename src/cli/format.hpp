@@ -27,6 +27,8 @@ namespace oyat::cli {
 [[nodiscard]] Result<Millis> parse_time_limit(std::string_view text);
 // "2", "0.5": thousandths of a CPU, 10 at least.
 [[nodiscard]] Result<std::uint64_t> parse_cpus(std::string_view text);
+// "127.0.0.1:3000": an address and a port that clients can be told beforehand, so not 0.
+[[nodiscard]] Result<std::string> parse_listen(std::string_view text);
 // "NAME=VALUE".
 [[nodiscard]] Result<std::pair<std::string, std::string>> parse_pair(std::string_view text);
 

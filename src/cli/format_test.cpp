@@ -67,5 +67,14 @@ TEST(Format, CpusAreNumbersOfAtLeastAHundredth) {
     EXPECT_EQ(show_cpus(500), "0.5 CPUs");
 }
 
+TEST(Format, AListeningPlaceIsAnAddressAndAPort) {
+    for (const char* good : {"127.0.0.1:3000", "0.0.0.0:80", "[::1]:3000"})
+        EXPECT_EQ(parse_listen(good), good);
+    for (const char* bad :
+         {"", "3000", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:x", "127.0.0.1:99999", "name:1"}) {
+        EXPECT_FALSE(parse_listen(bad)) << bad;
+    }
+}
+
 }  // namespace
 }  // namespace oyat::cli

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/json/parse.hpp>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -15,6 +16,7 @@
 #include "base/throwing.hpp"
 #include "cli/child_process.hpp"
 #include "cli/failure.hpp"
+#include "cli/json_read.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::cli {
@@ -25,6 +27,7 @@ namespace fs = std::filesystem;
 constexpr const char* kUnit = "oyat.service";
 constexpr const char* kInstalledTools = "/usr/lib/oyat";
 constexpr const char* kUsualState = "/var/lib/oyat";
+constexpr const char* kUsualListen = "127.0.0.1:3000";
 constexpr Millis kStartLimit{60'000}, kStopLimit{60'000}, kPoll{100};
 
 std::string first_line_of(const fs::path& path) {
@@ -63,6 +66,11 @@ void LocalServer::need_root() const {
 Task<> LocalServer::start(Context& context) {
     need_root();
     if (has_unit()) {
+        if (options_.listen) {
+            throw Failure{Error{Errc::invalid_argument, Fault::client,
+                                "the installed server listens where its configuration says"},
+                          "set listen in /etc/oyat/oyat.toml, then systemctl restart oyat"};
+        }
         if (run_program({"systemctl", "start", kUnit}) != 0) {
             throw Failure{Error{Errc::unavailable, Fault::engine, "systemctl could not start oyat"},
                           "journalctl -u oyat"};
@@ -86,9 +94,11 @@ Task<> LocalServer::start(Context& context) {
         }
         const bool ended = child_ > 0 && ::waitpid(child_, nullptr, WNOHANG) == child_;
         if (ended || SystemClock{}.mono() > deadline) {
-            throw Failure{
-                Error{Errc::unavailable, Fault::engine, "the server did not start: " + last->message()},
-                "its log is " + options_.state + "/log/serve.log"};
+            const std::string why = last_words();
+            throw Failure{Error{Errc::unavailable, Fault::engine,
+                                "the server did not start: " + (why.empty() ? last->message() : why)},
+                          has_unit() ? "journalctl -u oyat -u oyat-keeper"
+                                     : "its logs are in " + options_.state + "/log"};
         }
         co_await sleep_for(kPoll);
     }
@@ -96,12 +106,23 @@ Task<> LocalServer::start(Context& context) {
 
 void LocalServer::start_from_tree() {
     const fs::path serve = tool("serve");
+    if (serve_pid()) {
+        throw Failure{Error{Errc::failed_precondition, Fault::client,
+                            "a server runs on " + options_.state + " already, at another address"},
+                      "stop it first: oyat down --state " + options_.state};
+    }
     fs::create_directories(fs::path{options_.state} / "log");
     share_key();
+    for (const char* name : {"oyatd.log", "keeper.log", "serve.log"}) {
+        std::error_code absent;
+        const fs::path log = fs::path{options_.state} / "log" / name;
+        const std::uintmax_t size = fs::file_size(log, absent);
+        logs_before_[log] = absent ? 0 : size;
+    }
     const fs::path ready = fs::path{options_.state} / "ready.json";
     fs::remove(ready);
-    child_ = start_detached({serve.string(), "--state", options_.state, "--listen", options_.listen,
-                             "--ready-file", ready.string()},
+    child_ = start_detached({serve.string(), "--state", options_.state, "--listen",
+                             options_.listen.value_or(kUsualListen), "--ready-file", ready.string()},
                             tree_environment(), options_.state + "/log/serve.log");
     write_private(fs::path{options_.state} / "serve.pid", std::to_string(child_) + "\n", 0644);
 }
@@ -119,6 +140,29 @@ void LocalServer::share_key() const {
 
 std::string LocalServer::key() const {
     return first_line_of(fs::path{options_.state} / "api-key");
+}
+
+std::string LocalServer::url(const Settings& settings) const {
+    if (!options_.listen && has_unit()) return settings.url;
+    return std::string{"http://"} + options_.listen.value_or(kUsualListen);
+}
+
+std::string LocalServer::last_words() const {
+    std::string why;
+    for (const auto& [path, before] : logs_before_) {
+        std::ifstream log{path};
+        log.seekg(static_cast<std::streamoff>(before));
+        constexpr std::string_view kScriptsWord = "error: ";
+        for (std::string line; std::getline(log, line);) {
+            if (line.starts_with(kScriptsWord)) why = line.substr(kScriptsWord.size());
+            boost::system::error_code problem;
+            const boost::json::value entry = boost::json::parse(line, problem);
+            if (!problem && text(entry, "level") == "error" && !text(entry, "why").empty())
+                why = text(entry, "why");
+        }
+        if (!why.empty()) break;
+    }
+    return why;
 }
 
 // The process that `up` left there, if it still is that process.

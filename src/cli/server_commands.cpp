@@ -123,7 +123,7 @@ void show_environment(const Context& context) {
 Task<int> up(Context& context, Server options) {
     LocalServer server{options};
     Settings settings = context.client.settings();
-    settings.url = "http://" + options.listen;
+    settings.url = server.url(settings);
     if (const std::string key = server.key(); !key.empty()) settings.key = key;
     context.client = Client{std::move(settings)};
     if (co_await answers(context)) {
@@ -145,13 +145,14 @@ Task<int> up(Context& context, Server options) {
 }
 
 Task<int> down(Context& context, Server options) {
-    LocalServer server{std::move(options)};
+    LocalServer server{options};
     const bool stopped = co_await server.stop();
     if (context.json) {
         print(stopped ? "{\"stopped\":true}\n" : "{\"stopped\":false}\n");
     } else {
-        print_to(STDERR_FILENO, stopped ? "oyat: stopped; sandboxes stay and are found again by 'oyat up'\n"
-                                        : "oyat: no server that 'oyat up' started is running\n");
+        print_to(STDERR_FILENO,
+                 stopped ? std::string{"oyat: stopped; sandboxes stay and are found again by 'oyat up'\n"}
+                         : "oyat: no server that 'oyat up' started runs on " + options.state + "\n");
     }
     co_return stopped ? 0 : kFailed;
 }

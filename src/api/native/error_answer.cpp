@@ -9,6 +9,10 @@ bool is_about_sandbox(const Error& error) {
     return error.message().find("sandbox") != std::string::npos;
 }
 
+bool is_about_path(const Error& error) {
+    return error.message().starts_with("path ");
+}
+
 }  // namespace
 
 int status_of(const Error& error) noexcept {
@@ -30,9 +34,11 @@ int status_of(const Error& error) noexcept {
 
 std::string_view hint_of(const Error& error) noexcept {
     switch (error.fault()) {
-        case Fault::engine: return "see the log of oyat-keeper, and 'oyat status'";
+        case Fault::engine:
+            return error.code() == Errc::unimplemented ? "'oyat status' shows which engines there are"
+                                                       : "see the log of oyat-keeper, and 'oyat status'";
         case Fault::image: return "'oyat template ls' shows which templates this machine has";
-        case Fault::limit: return "'oyat info' shows the limits in force; the operator's file raises them";
+        case Fault::limit: return "'oyat status' shows the limits in force; /etc/oyat/limits raises them";
         case Fault::agent: return "the sandbox may be damaged from inside; kill it and create another";
         case Fault::network:
         case Fault::upstream: return "'oyat logs' shows what the sandbox tried to reach";
@@ -41,8 +47,11 @@ std::string_view hint_of(const Error& error) noexcept {
     }
     switch (error.code()) {
         case Errc::not_found: return is_about_sandbox(error) ? "'oyat ls' shows the sandboxes there are" : "";
-        case Errc::denied: return "'oyat key ls' shows what each key may do";
-        case Errc::failed_precondition: return "'oyat ls' shows the state of each sandbox";
+        case Errc::denied:
+            return is_about_path(error) ? "the user inside may not; name another, such as root"
+                                        : "'oyat key ls' shows what each key may do";
+        case Errc::failed_precondition:
+            return is_about_sandbox(error) ? "'oyat ls' shows the state of each sandbox" : "";
         case Errc::unavailable: return "try again in some seconds";
         default: return "";
     }
