@@ -1,4 +1,5 @@
 // Signals reach own processes only; no real-time class, no priority above the normal one.
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,5 +25,8 @@ int main() {
     // SIGKILL to the init of a pid namespace from inside is ignored by the kernel.
     kill(1, SIGKILL);
     guest.must_hold("pid 1 survives SIGKILL", access("/proc/1/stat", F_OK) == 0);
+    // Outliving others when the machine runs out of memory.
+    const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    guest.must_fail("oom_score_adj -1", write(score, "-1", 2), {EACCES});
     return guest.finish();
 }

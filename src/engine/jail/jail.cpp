@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <optional>
 
 #include "base/defer.hpp"
@@ -89,6 +90,15 @@ void write_id_map(pid_t pid, const char* file, const layers::IdRange& range) {
     const std::string map = "0 " + std::to_string(range.base) + " " + std::to_string(layers::IdRange::kSize);
     const Fd fd{sys(::open(path.c_str(), O_WRONLY | O_CLOEXEC), std::string{"open "} + file)};
     sys(::write(fd.get(), map.data(), map.size()), std::string{"write "} + file);
+}
+
+// Written by us it is a floor for everybody inside: the keeper may be spared when the machine runs out of
+// memory, a sandbox may not spare itself at the cost of others. Refused where the floor is above that
+// already.
+void make_killable(pid_t pid) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/oom_score_adj";
+    const Fd fd{sys(::open(path.c_str(), O_WRONLY | O_CLOEXEC), "open oom_score_adj")};
+    if (::write(fd.get(), "0", 1) < 0 && errno != EACCES) throw errno_error(errno, "write oom_score_adj");
 }
 
 // Nothing when the pipe closed without a word: the exec closed it.
@@ -234,6 +244,7 @@ Process Launcher::start(const Parts& parts) const {
     fds.report_writer.reset();
     write_id_map(process.pid, "uid_map", parts.range);
     write_id_map(process.pid, "gid_map", parts.range);
+    make_killable(process.pid);
     sys(::write(fds.go.writer.get(), "1", 1), "release the first process");
     if (const std::optional<Failure> failure = wait_for_exec(fds.report.reader.get())) {
         throw errno_error(failure->error, to_string(failure->step));
