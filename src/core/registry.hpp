@@ -53,8 +53,8 @@ private:
     // registry_create.cpp
     Task<Live> make(CreateRequest request, Principal who);
     void check(const CreateRequest& request) const;
-    Task<> bring_up(Live sandbox, NewBox box);
-    Task<> open_record(Live sandbox);
+    Task<> bring_up(Live sandbox, NewBox box, std::string requested);
+    Task<> open_record(Live sandbox, std::string requested);
     [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const Principal& who,
                                           const BoxFacts& facts) const;
 

@@ -118,7 +118,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     Defer leave{[&] { admission_.leave(who.tenant); }};
     const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
 
-    deps_.events.emit(requested_event(request, who));
+    const std::string requested = deps_.events.emit(requested_event(request, who));
     const std::string tag = random_hex(16);
     making_.insert(tag);
     const Defer made{[&] { making_.erase(tag); }};
@@ -138,7 +138,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
                         "this server offers the boundary " + box.facts.boundary + ", weaker than the " +
                             request.minimum_boundary + " asked for"};
         }
-        co_await bring_up(sandbox, std::move(box));
+        co_await bring_up(sandbox, std::move(box), requested);
     } catch (const Error& e) {
         failed = e;
     }
@@ -185,7 +185,7 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const Principal&
 
 // The sandbox's own log is opened and tells of it before anybody can use it; meanwhile its agent is made
 // ready.
-Task<> Registry::bring_up(Live sandbox, NewBox box) {
+Task<> Registry::bring_up(Live sandbox, NewBox box, std::string requested) {
     const MonoTime since = deps_.clock.mono();
     std::vector<Phase> phases = std::move(box.phases);
     sandbox->set_phases(phases);
@@ -196,7 +196,7 @@ Task<> Registry::bring_up(Live sandbox, NewBox box) {
     TaskGroup steps{deps_.executor, [&failed](std::exception_ptr why) {
                         if (!failed) failed = std::move(why);
                     }};
-    steps.spawn(open_record(sandbox));
+    steps.spawn(open_record(sandbox, std::move(requested)));
     steps.spawn(sandbox->greet(LiveSandbox::Agent::new_born));
     try {
         co_await steps.wait_idle();
@@ -217,10 +217,11 @@ Task<> Registry::bring_up(Live sandbox, NewBox box) {
     sandbox->set_phases(std::move(phases));
 }
 
-Task<> Registry::open_record(Live sandbox) {
+Task<> Registry::open_record(Live sandbox, std::string requested) {
     const SandboxRecord& record = sandbox->record();
     co_await deps_.events.prepare(record.id);
     Event event = sandbox_event(record, "sandbox.created", Witness::host);
+    event.fields["requested"] = requested;  // stands in the server's log, where no id of ours is known yet
     event.fields["template"] = json_text(record.template_name);
     event.fields["template_digest"] = record.template_digest;
     event.fields["generation"] = record.generation;

@@ -55,6 +55,7 @@ Task<> create_story(House& house) {
     const Event* created = house.log.last("sandbox.created");
     EXPECT_NE(created, nullptr);
     EXPECT_EQ(created->id, record.created_event);
+    EXPECT_EQ(created->fields.at("requested").as_string(), house.log.last("sandbox.requested")->id);
     EXPECT_EQ(created->fields.at("env_names").as_array().size(), 2u);
     for (const Event& each : house.log.events) {
         EXPECT_EQ(boost::json::serialize(each.fields).find("secret-value"), std::string::npos) << each.type;

@@ -87,4 +87,9 @@ public:
                                                            const std::string& tenant) const = 0;
 };
 
+// The id when it is one of this tenant's sandboxes, living or ended lately; else "". For records of what was
+// refused: nobody writes into the record of somebody else's sandbox.
+[[nodiscard]] std::string own_sandbox(const Sandboxes& sandboxes, const std::string& id,
+                                      const std::string& tenant);
+
 }  // namespace oyat::core

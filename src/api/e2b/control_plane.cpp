@@ -105,7 +105,12 @@ Task<Reply> ControlPlane::answer(http::Exchange& exchange, const Endpoint& endpo
         failure = Error{Errc::internal, "internal error"};
     }
     const int status = control_status(*failure);
-    failure = record_refusal(services_, who, endpoint.pattern, status, *std::move(failure));
+    const auto named = values.find("id");
+    std::string sandbox = named == values.end() ? std::string{}
+                                                : core::own_sandbox(services_.sandboxes,
+                                                                    sandbox_named(named->second), who.tenant);
+    failure =
+        record_refusal(services_, who, endpoint.pattern, status, *std::move(failure), std::move(sandbox));
     co_return Reply{status, control_error_body(status, *failure), {{"Content-Type", "application/json"}}};
 }
 

@@ -18,13 +18,16 @@ Reply Reply::json(int status, const boost::json::value& value) {
     return reply;
 }
 
+std::string sandbox_named(std::string_view given) {
+    return std::string{given.substr(0, given.find('-'))};
+}
+
 http::Query ControlCall::query() const {
     return or_throw(http::Query::parse(exchange.request().query));
 }
 
 std::string ControlCall::sandbox_id() const {
-    const std::string& given = values.at("id");
-    std::string id = given.substr(0, given.find('-'));
+    std::string id = sandbox_named(values.at("id"));
     if (!is_sandbox_id(id)) throw Error{Errc::not_found, "no sandbox has such an id"};
     return id;
 }

@@ -60,4 +60,7 @@ struct Endpoint {
 [[nodiscard]] std::span<const Endpoint> template_endpoints();
 [[nodiscard]] std::span<const Endpoint> later_endpoints();
 
+// A sandbox's id as clients write it: some add "-" and a part of their own.
+[[nodiscard]] std::string sandbox_named(std::string_view given);
+
 }  // namespace oyat::e2b

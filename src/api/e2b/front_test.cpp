@@ -262,6 +262,15 @@ TEST_F(Front, AKeyOfTheServerStaysOutsideOfSandboxes) {
     }
 }
 
+// Or whoever reads a sandbox's log would not see what was tried on it.
+TEST_F(Front, ARefusalStandsWithItsSandboxForWhomItBelongsTo) {
+    const std::string id = create();
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "-client/timeout", R"({"timeout":-1})"), 400);
+    EXPECT_EQ(house.log.last("request.refused")->sandbox, id);
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/timeout", R"({"timeout":-1})", kStranger), 400);
+    EXPECT_EQ(house.log.last("request.refused")->sandbox, "");
+}
+
 TEST_F(Front, TheAgentsDoorWantsTheSandboxesOwnToken) {
     const std::string id = create();
     const std::string mine = token;

@@ -88,7 +88,12 @@ Task<> NativeFront::enter(const Route& route, http::Exchange& exchange, const ht
         if (error.code() == Errc::canceled) throw;
         problem = error;
     }
-    if (problem) co_await refuse_call(route, exchange, who, *std::move(problem));
+    if (!problem) co_return;
+    const auto named = values.find("id");
+    std::string sandbox = named == values.end()
+                              ? std::string{}
+                              : core::own_sandbox(services_.sandboxes, named->second, who.tenant);
+    co_await refuse_call(route, exchange, who, *std::move(problem), std::move(sandbox));
 }
 
 Result<core::Principal> NativeFront::authenticate(const http::RequestHead& head) {
@@ -117,12 +122,13 @@ std::string NativeFront::emit(core::Event event) {
 }
 
 Task<> NativeFront::refuse_call(const Route& route, http::Exchange& exchange, const core::Principal& who,
-                                Error error) {
+                                Error error, std::string sandbox) {
     const int status = status_of(error);
     if (error.event().empty()) {
         core::Event event;
         event.type = "request.refused";
         event.tenant = who.tenant;
+        event.sandbox = std::move(sandbox);
         event.fault = error.fault();
         event.fields = {{"route", route.pattern},
                         {"status", status},

@@ -26,7 +26,8 @@ private:
     Task<> enter(const Route& route, http::Exchange& exchange, const http::PathValues& values);
     [[nodiscard]] Result<core::Principal> authenticate(const http::RequestHead& head);
     [[nodiscard]] std::string emit(core::Event event);
-    Task<> refuse_call(const Route& route, http::Exchange& exchange, const core::Principal& who, Error error);
+    Task<> refuse_call(const Route& route, http::Exchange& exchange, const core::Principal& who, Error error,
+                       std::string sandbox);
 
     Services services_;
     http::Router router_;

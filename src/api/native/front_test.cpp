@@ -85,6 +85,20 @@ TEST(NativeFront, ErrorsCarryCodeFaultEventAndHint) {
     });
 }
 
+// Or whoever reads a sandbox's log would not see what was tried on it.
+TEST(NativeFront, ARefusalStandsWithItsSandboxForWhomItBelongsTo) {
+    at_the_door([](Door& door) -> Task<> {
+        const std::string& id = door.house.sandboxes.gone.id;
+        for (const auto& [tenant, sandbox] : {std::pair{"default", id}, std::pair{"acme", std::string{}}}) {
+            const std::string key = (co_await door.house.keys.create("a", tenant, kAdmin)).key;
+            co_await door.send("DELETE", "/v1/sandboxes/" + id, key);
+            const auto refusals =
+                door.house.bus.recent({.tenant = tenant, .type_prefix = "request.refused"}, 1);
+            EXPECT_EQ(refusals.at(0)->sandbox, sandbox) << tenant;
+        }
+    });
+}
+
 TEST(NativeFront, UnknownMembersOfABodyAreRefused) {
     at_the_door([](Door& door) -> Task<> {
         const std::string key = (co_await door.house.keys.create("a", "default", kAdmin)).key;
