@@ -5,6 +5,7 @@
 #include "base/defer.hpp"
 #include "base/id.hpp"
 #include "core/json_text.hpp"
+#include "core/limits_json.hpp"
 #include "core/record_fields.hpp"
 #include "core/registry.hpp"
 #include "io/race.hpp"
@@ -44,13 +45,6 @@ int strength(std::string_view boundary) {
     if (boundary == "userspace-kernel") return 2;
     if (boundary == "own-kernel") return 3;
     return 0;
-}
-
-boost::json::object limits_json(const Limits& limits) {
-    return {{"memory_bytes", limits.memory_bytes}, {"cpu_millis", limits.cpu_millis},
-            {"processes", limits.processes},       {"disk_bytes", limits.disk_bytes},
-            {"disk_inodes", limits.disk_inodes},   {"io_bytes_per_second", limits.io_bytes_per_second},
-            {"open_files", limits.open_files}};
 }
 
 // What the box is made for; its own log exists only with it, so this stands in the server's.

@@ -7,6 +7,7 @@
 
 #include "base/id.hpp"
 #include "core/json_text.hpp"
+#include "core/limits_json.hpp"
 
 namespace oyat::core {
 namespace {
@@ -93,13 +94,6 @@ private:
     std::string problem_;
 };
 
-json::object to_json(const Limits& limits) {
-    return {{"memory_bytes", limits.memory_bytes}, {"cpu_millis", limits.cpu_millis},
-            {"processes", limits.processes},       {"disk_bytes", limits.disk_bytes},
-            {"disk_inodes", limits.disk_inodes},   {"io_bytes_per_second", limits.io_bytes_per_second},
-            {"open_files", limits.open_files}};
-}
-
 std::string read_limits(const json::object& from, Limits& limits) {
     Reader read{from};
     read.number("memory_bytes", limits.memory_bytes);
@@ -149,7 +143,7 @@ json::object to_json(const SandboxRecord& record) {
             {"kernel", json_text(record.kernel)},
             {"disk_limit_by", record.disk_limit_by},
             {"generation", record.generation},
-            {"limits", to_json(record.limits)},
+            {"limits", limits_json(record.limits)},
             {"metadata", json_texts(record.metadata)},
             {"env", json_texts(record.env)},
             {"internet", record.internet},

@@ -1,32 +1,12 @@
 #include "api/e2b/error_answer.hpp"
 
 #include "base/json_escape.hpp"
+#include "http/error_status.hpp"
 
 namespace oyat::e2b {
-namespace {
-
-// The part that both planes agree on.
-int common_status(Errc code) noexcept {
-    switch (code) {
-        case Errc::invalid_argument: return 400;
-        case Errc::not_found: return 404;
-        case Errc::already_exists: return 409;
-        case Errc::failed_precondition: return 409;
-        case Errc::exhausted: return 429;
-        case Errc::denied: return 403;
-        case Errc::unavailable: return 503;
-        case Errc::deadline: return 504;
-        case Errc::canceled: return 503;
-        case Errc::unimplemented: return 501;
-        case Errc::internal: return 500;
-    }
-    return 500;
-}
-
-}  // namespace
 
 int control_status(const Error& error) noexcept {
-    return common_status(error.code());
+    return http::status_of(error.code());
 }
 
 int agent_status(const Error& error) noexcept {
@@ -35,7 +15,7 @@ int agent_status(const Error& error) noexcept {
         case Errc::failed_precondition: return 400;  // a directory where a file was meant
         case Errc::already_exists: return 400;
         case Errc::unavailable: return 500;  // of a living sandbox; 502 would tell the client that it is gone
-        default: return common_status(error.code());
+        default: return http::status_of(error.code());
     }
 }
 

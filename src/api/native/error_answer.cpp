@@ -1,6 +1,7 @@
 #include "api/native/error_answer.hpp"
 
 #include "base/json_escape.hpp"
+#include "http/error_status.hpp"
 
 namespace oyat::native {
 namespace {
@@ -16,20 +17,7 @@ bool is_about_path(const Error& error) {
 }  // namespace
 
 int status_of(const Error& error) noexcept {
-    switch (error.code()) {
-        case Errc::invalid_argument: return 400;
-        case Errc::not_found: return 404;
-        case Errc::already_exists: return 409;
-        case Errc::failed_precondition: return 409;
-        case Errc::exhausted: return 429;
-        case Errc::denied: return 403;
-        case Errc::unavailable: return 503;
-        case Errc::deadline: return 504;
-        case Errc::canceled: return 503;
-        case Errc::unimplemented: return 501;
-        case Errc::internal: return 500;
-    }
-    return 500;
+    return http::status_of(error.code());
 }
 
 std::string_view hint_of(const Error& error) noexcept {

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "core/json_text.hpp"
+#include "core/limits_json.hpp"
 
 namespace oyat::native {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 boost::json::value time_json(WallTime time) {
     if (time == WallTime{}) return nullptr;
     return boost::json::value(to_rfc3339(time));  // braces would make an array of it
-}
-
-boost::json::object limits_json(const core::Limits& limits) {
-    return {{"memory_bytes", limits.memory_bytes}, {"cpu_millis", limits.cpu_millis},
-            {"processes", limits.processes},       {"disk_bytes", limits.disk_bytes},
-            {"disk_inodes", limits.disk_inodes},   {"io_bytes_per_second", limits.io_bytes_per_second},
-            {"open_files", limits.open_files}};
 }
 
 }  // namespace
@@ -32,7 +26,7 @@ boost::json::object sandbox_json(const core::SandboxRecord& record) {
                               {"engine", record.engine},
                               {"boundary", record.boundary},
                               {"kernel", record.kernel},
-                              {"limits", limits_json(record.limits)},
+                              {"limits", core::limits_json(record.limits)},
                               {"disk_limit_by", record.disk_limit_by},
                               {"internet", record.internet},
                               {"metadata", core::json_texts(record.metadata)},
