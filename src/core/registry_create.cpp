@@ -52,7 +52,11 @@ Event requested_event(const CreateRequest& request, const Principal& who) {
     Event event{.type = "sandbox.requested", .tenant = who.tenant};
     event.fields["template"] = json_text(request.template_ref);
     event.fields["isolation"] = json_text(request.isolation);
-    event.fields["limits"] = limits_json(request.limits);
+    boost::json::object asked;  // zero: nobody named it, and it would read like a limit of nothing
+    for (const auto& [name, value] : limits_json(request.limits)) {
+        if (value != 0u) asked[name] = value;
+    }
+    event.fields["limits"] = std::move(asked);
     event.fields["timeout_ms"] = request.timeout.count();
     event.fields["internet"] = request.internet;
     add_who(event, who);

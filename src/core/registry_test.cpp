@@ -39,6 +39,7 @@ Task<> create_story(House& house) {
     request.env = {{"TOKEN", "secret-value"}, {"LANG", "C"}};
     request.internet = false;
     request.timeout = 60s;
+    request.limits.processes = 1024;
     const auto sandbox = co_await house.create(request);
     const SandboxRecord& record = sandbox->record();
     EXPECT_EQ(record.state, SandboxState::running);
@@ -56,6 +57,8 @@ Task<> create_story(House& house) {
     EXPECT_NE(created, nullptr);
     EXPECT_EQ(created->id, record.created_event);
     EXPECT_EQ(created->fields.at("requested").as_string(), house.log.last("sandbox.requested")->id);
+    EXPECT_EQ(boost::json::serialize(house.log.last("sandbox.requested")->fields.at("limits")),
+              R"({"processes":1024})");
     EXPECT_EQ(created->fields.at("env_names").as_array().size(), 2u);
     for (const Event& each : house.log.events) {
         EXPECT_EQ(boost::json::serialize(each.fields).find("secret-value"), std::string::npos) << each.type;
