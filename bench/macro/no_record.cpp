@@ -19,6 +19,8 @@ Task<> Recorder::open() {
     co_return;
 }
 
+void Recorder::keep_house() {}
+
 void Recorder::append(const core::Event&) {}
 
 Task<> Recorder::prepare(std::string) {

@@ -13,9 +13,7 @@
 namespace oyat::keeper {
 namespace {
 
-constexpr Millis kRefillDelay{20};    // requests come first
-constexpr Millis kRefillRetry{5000};  // after a failure: the template may be broken
-constexpr Millis kFirstRetry{1};      // of a dismantling that the kernel is not ready for
+constexpr Millis kFirstRetry{1};  // of a dismantling that the kernel is not ready for
 constexpr Millis kLongestRetry{200};
 constexpr Millis kFreezeWait{250};
 constexpr std::size_t kListBytes = wire::kMaxKeeperPacket / 2;
@@ -38,9 +36,10 @@ Boxes::Boxes(Loop& loop, BoxFactory& factory, cgroup::Parent& groups, layers::Sw
       sweeper_{sweeper},
       options_{std::move(options)},
       on_event_{std::move(on_event)},
-      pool_{options_.warm},
+      pool_{options_.pool},
       rate_{options_.limits.creates_per_second, now()},
       oom_watch_{groups} {
+    trim_later();
     loop_.watch(oom_watch_.fd(), [this](std::uint32_t) { on_oom_hint(); });
     if (oom_log_.fd() >= 0) {
         loop_.watch(oom_log_.fd(), [this](std::uint32_t) {
@@ -51,6 +50,7 @@ Boxes::Boxes(Loop& loop, BoxFactory& factory, cgroup::Parent& groups, layers::Sw
 
 Boxes::~Boxes() {
     loop_.cancel(refill_timer_);
+    loop_.cancel(trim_timer_);
     for (const auto& [id, timer] : leftovers_) loop_.cancel(timer);
     for (const auto& [id, box] : boxes_) loop_.forget(box.process.pidfd.get());
     loop_.forget(oom_watch_.fd());
@@ -331,49 +331,6 @@ void Boxes::finish_closing() {
     const auto ends = [](const auto& entry) { return entry.second.record.stage != Stage::handed_out; };
     if (std::ranges::any_of(boxes_, ends)) return;
     std::exchange(closed_, nullptr)();
-}
-
-// --- the pool
-// -----------------------------------------------------------------------------------------------
-
-void Boxes::warm_up(const std::string& digest) {
-    pool_.note_use(digest);
-    refill_later(Millis{0});
-}
-
-void Boxes::cool_down(const std::string& digest) {
-    pool_.forget(digest);
-    drop_surplus();
-}
-
-void Boxes::refill_later(Millis delay) {
-    loop_.cancel(refill_timer_);
-    refill_timer_ = loop_.after(delay, [this] { refill(); });
-}
-
-// One at a time, with room for requests in between.
-void Boxes::refill() {
-    drop_surplus();
-    const std::optional<std::string> digest = pool_.missing();
-    if (!digest || closed_) return;
-    try {
-        factory_.require_room();
-        BoxFactory::Made made = factory_.make(*digest, or_throw(options_.limits.judge({})));
-        Box& box = insert(std::move(made.box));
-        factory_.show_facts(box);
-        pool_.put(*digest, box.record.id);
-        refill_later(kRefillDelay);
-    } catch (const Error& error) {
-        log::warn("could not start a warm sandbox", {{"why", error.message()}});
-        pool_.forget(*digest);
-        refill_later(kRefillRetry);
-    }
-}
-
-void Boxes::drop_surplus() {
-    for (const std::string& id : pool_.surplus()) {
-        if (const auto found = boxes_.find(id); found != boxes_.end()) destroy(found->second);
-    }
 }
 
 // --- want of memory

@@ -36,8 +36,8 @@ public:
 
     struct Options {
         LimitPolicy limits;
-        std::size_t warm = 4;  // pool size per template
-        std::string kernel;    // release, for the boxes' facts
+        WarmPool::Size pool;
+        std::string kernel;  // release, for the boxes' facts
         std::string disk_limit_by;
     };
 
@@ -79,6 +79,9 @@ public:
     [[nodiscard]] const std::map<std::string, Box>& all() const { return boxes_; }
 
 private:
+    static constexpr Millis kRefillDelay{20};    // requests come first
+    static constexpr Millis kRefillRetry{5000};  // after a failure: the template may be broken
+
     Box& handed_out(const std::string& id);
     Box& insert(Box box);
     Box* take_warm(const std::string& template_digest);  // null when none is ready
@@ -90,6 +93,7 @@ private:
     void refill_later(Millis delay);
     void refill();
     void drop_surplus();
+    void trim_later();
     void finish_closing();
     [[nodiscard]] Handed handed(const Box& box) const;
     [[nodiscard]] wire::Box facts(const Box& box) const;
@@ -110,6 +114,7 @@ private:
     std::map<std::string, std::vector<KillHandler>> killers_;  // of boxes that were told to end
     std::map<std::string, Loop::TimerId> leftovers_;           // of dead boxes, by the timer of the next try
     Loop::TimerId refill_timer_ = 0;
+    Loop::TimerId trim_timer_ = 0;
     std::function<void()> closed_;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,6 +71,16 @@ Fd hold_run_dir(const std::string& path) {
     std::filesystem::create_directories(path);
     Fd dir{sys(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open " + path)};
     return hold_alone(std::move(dir), "another keeper uses this run directory");
+}
+
+WarmPool::Size pool_size(const Options& options) {
+    constexpr std::size_t least = 4;
+    constexpr std::size_t most = 128;
+    struct sysinfo machine{};
+    ::sysinfo(&machine);
+    const std::size_t by_memory = std::size_t{machine.totalram} * machine.mem_unit >> 28;
+    const std::size_t grown = options.pool ? *options.pool : std::clamp(by_memory, least, most);
+    return {.least = options.pool.value_or(least), .most = options.pool_most.value_or(grown)};
 }
 
 Fd termination_signals() {
@@ -141,7 +152,7 @@ int serve(const Options& options) {
                 groups,
                 sweeper,
                 {.limits = limits,
-                 .warm = options.pool,
+                 .pool = pool_size(options),
                  .kernel = kernel_release(),
                  .disk_limit_by = store->facts().disk_limit_by},
                 [&](const wire::KeeperEvent& event) { socket.event(event); }};

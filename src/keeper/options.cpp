@@ -46,7 +46,8 @@ Result<void> set(Options& options, std::string_view name, std::string_view value
     if (name == "--name") return store<std::string>(options.template_name, text);
     if (name == "--socket-group") return store(options.socket_group, group(value));
     if (name == "--oyatd-user") return store(options.oyatd_user, user(value));
-    if (name == "--pool") return store(options.pool, number<std::size_t>(value));
+    if (name == "--pool") return store(options.pool.emplace(), number<std::size_t>(value));
+    if (name == "--pool-most") return store(options.pool_most.emplace(), number<std::size_t>(value));
     if (name == "--ready-fd") return store(options.ready_fd, number<int>(value));
     return refuse(Errc::invalid_argument, "unknown option " + std::string{name});
 }
@@ -110,7 +111,10 @@ spoken to by oyatd alone, through RUN/keeper.sock.
   --agent FILE         the static program that becomes process 1 of each sandbox
   --socket-group NAME  group of RUN/keeper.sock (name or number; default: root)
   --oyatd-user NAME    who may connect besides root (name or number)
-  --pool N             warm sandboxes kept per template (default 4)
+  --pool N             warm sandboxes kept per template (default 4, and more of a template that is asked for faster
+                       than that: see the next)
+  --pool-most N        how far such a pool may grow (default: N of --pool when that is given, else one for each 256 MiB
+                       of the machine's memory, at most 128)
   --limits FILE        lines of `name = number`: default_ and max_ of memory_bytes, cpu_millis, processes, disk_bytes,
                        disk_inodes, io_bytes_per_second; max_boxes, creates_per_second, open_files
   --cgroup PATH        the v2 control group that was delegated to us (default: below the root)

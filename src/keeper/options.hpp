@@ -24,7 +24,8 @@ struct Options {
     std::string template_name;
     gid_t socket_group = 0;
     uid_t oyatd_user = 0;
-    std::size_t pool = 4;
+    std::optional<std::size_t> pool;
+    std::optional<std::size_t> pool_most;
     int ready_fd = -1;
     bool ephemeral = false;
     bool help = false;

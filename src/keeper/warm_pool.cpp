@@ -11,13 +11,13 @@ WarmPool::Shelf* WarmPool::find(std::string_view digest) {
 }
 
 void WarmPool::note_use(const std::string& digest) {
-    if (wanted_ == 0) return;
+    if (size_.least == 0) return;
     const auto shelf = std::ranges::find(shelves_, digest, &Shelf::digest);
     if (shelf != shelves_.end()) {
         shelves_.splice(shelves_.begin(), shelves_, shelf);
         return;
     }
-    shelves_.push_front({.digest = digest, .ids = {}});
+    shelves_.push_front({.digest = digest, .wanted = size_.least});
     if (shelves_.size() > kMaxTemplates) forget(std::string{shelves_.back().digest});
 }
 
@@ -38,10 +38,28 @@ void WarmPool::put(const std::string& digest, std::string id) {
 
 std::optional<std::string> WarmPool::take(std::string_view digest) {
     Shelf* shelf = find(digest);
-    if (shelf == nullptr || shelf->ids.empty()) return std::nullopt;
+    if (shelf == nullptr) return std::nullopt;
+    if (shelf->ids.empty()) {
+        shelf->idle = 0;
+        shelf->wanted = std::min(shelf->wanted + 1, std::max(size_.least, size_.most));
+        return std::nullopt;
+    }
     std::string id = std::move(shelf->ids.front());
     shelf->ids.pop_front();
+    shelf->idle = std::min(shelf->idle, shelf->ids.size());
     return id;
+}
+
+void WarmPool::trim() {
+    for (Shelf& shelf : shelves_) {
+        std::size_t unneeded = std::min(shelf.idle, shelf.wanted - size_.least);
+        shelf.wanted -= unneeded;
+        for (; unneeded > 0 && !shelf.ids.empty(); --unneeded) {
+            surplus_.push_back(std::move(shelf.ids.back()));
+            shelf.ids.pop_back();
+        }
+        shelf.idle = shelf.ids.size();
+    }
 }
 
 void WarmPool::remove(std::string_view id) {
@@ -52,7 +70,8 @@ void WarmPool::remove(std::string_view id) {
 std::optional<std::string> WarmPool::missing() const {
     const Shelf* poorest = nullptr;
     for (const Shelf& shelf : shelves_) {
-        if (shelf.ids.size() < wanted_ && (poorest == nullptr || shelf.ids.size() < poorest->ids.size())) {
+        if (shelf.ids.size() < shelf.wanted &&
+            (poorest == nullptr || shelf.ids.size() < poorest->ids.size())) {
             poorest = &shelf;
         }
     }

@@ -12,12 +12,19 @@ namespace oyat::keeper {
 // Which running jails wait for an owner, per template, and which template should get one more. Only names:
 // the boxes are held by their table. An entry is used once (threats R-02).
 //
-// Pools are kept for the templates asked for last; the one that was not asked for the longest gives way.
+// Pools are kept for the templates asked for last; the one that was not asked for the longest gives way. A
+// pool grows with each request that finds it empty, and gives back what was not needed between two calls of
+// trim().
 class WarmPool {
 public:
     static constexpr std::size_t kMaxTemplates = 4;
 
-    explicit WarmPool(std::size_t wanted) : wanted_{wanted} {}
+    struct Size {
+        std::size_t least = 0;  // entries per template; 0: no pools
+        std::size_t most = 0;   // after requests that found none
+    };
+
+    explicit WarmPool(Size size) : size_{size} {}
 
     // Somebody asked for this template: keep a pool of it.
     void note_use(const std::string& digest);
@@ -31,7 +38,9 @@ public:
 
     // The template that lacks an entry the most.
     [[nodiscard]] std::optional<std::string> missing() const;
-    // Entries of templates that have no pool any more: to be destroyed.
+    // Lets pools shrink to what was needed since the last call.
+    void trim();
+    // Entries that no pool wants any more: to be destroyed.
     [[nodiscard]] std::deque<std::string> surplus();
 
     [[nodiscard]] std::size_t size() const noexcept;
@@ -40,10 +49,12 @@ private:
     struct Shelf {
         std::string digest;
         std::deque<std::string> ids;
+        std::size_t wanted = 0;
+        std::size_t idle = 0;  // the fewest ids that lay here since the last trim()
     };
     [[nodiscard]] Shelf* find(std::string_view digest);
 
-    std::size_t wanted_;
+    Size size_;
     std::list<Shelf> shelves_;  // the last asked for first
     std::deque<std::string> surplus_;
 };

@@ -6,7 +6,7 @@ namespace oyat::keeper {
 namespace {
 
 TEST(WarmPool, GivesEachEntryOnce) {
-    WarmPool pool{2};
+    WarmPool pool{{.least = 2, .most = 2}};
     pool.note_use("a");
     pool.put("a", "i1");
     EXPECT_EQ(pool.take("a"), "i1");
@@ -14,14 +14,14 @@ TEST(WarmPool, GivesEachEntryOnce) {
 }
 
 TEST(WarmPool, GivesNoEntryOfAnotherTemplate) {
-    WarmPool pool{2};
+    WarmPool pool{{.least = 2, .most = 2}};
     pool.note_use("a");
     pool.put("a", "i1");
     EXPECT_EQ(pool.take("b"), std::nullopt);
 }
 
 TEST(WarmPool, WantsEntriesForWhatWasAskedForUntilItIsFull) {
-    WarmPool pool{2};
+    WarmPool pool{{.least = 2, .most = 2}};
     EXPECT_EQ(pool.missing(), std::nullopt);
     pool.note_use("a");
     EXPECT_EQ(pool.missing(), "a");
@@ -31,7 +31,7 @@ TEST(WarmPool, WantsEntriesForWhatWasAskedForUntilItIsFull) {
 }
 
 TEST(WarmPool, FillsThePoorestFirst) {
-    WarmPool pool{3};
+    WarmPool pool{{.least = 3, .most = 3}};
     pool.note_use("a");
     pool.note_use("b");
     pool.put("b", "i1");
@@ -39,7 +39,7 @@ TEST(WarmPool, FillsThePoorestFirst) {
 }
 
 TEST(WarmPool, ForgetsTheTemplateThatWasAskedForLongestAgo) {
-    WarmPool pool{1};
+    WarmPool pool{{.least = 1, .most = 1}};
     pool.note_use("old");
     pool.put("old", "i1");
     for (const char* digest : {"b", "c", "d", "e"}) pool.note_use(digest);
@@ -48,15 +48,52 @@ TEST(WarmPool, ForgetsTheTemplateThatWasAskedForLongestAgo) {
 }
 
 TEST(WarmPool, MakesSurplusOfAnEntryThatComesTooLate) {
-    WarmPool pool{1};
+    WarmPool pool{{.least = 1, .most = 1}};
     pool.put("removed", "i1");
     EXPECT_EQ(pool.surplus(), std::deque<std::string>{"i1"});
 }
 
 TEST(WarmPool, KeepsNothingWhenItsSizeIsZero) {
-    WarmPool pool{0};
+    WarmPool pool{{.least = 0, .most = 0}};
     pool.note_use("a");
     EXPECT_EQ(pool.missing(), std::nullopt);
+}
+
+// How many a refill makes.
+std::size_t fill(WarmPool& pool) {
+    std::size_t made = 0;
+    for (; pool.missing(); ++made) pool.put(*pool.missing(), "i" + std::to_string(made));
+    return made;
+}
+
+TEST(WarmPool, GrowsByWhatWasAskedForInVain) {
+    WarmPool pool{{.least = 1, .most = 4}};
+    pool.note_use("a");
+    EXPECT_EQ(fill(pool), 1U);
+    for (int asked = 0; asked < 3; ++asked) (void)pool.take("a");
+    EXPECT_EQ(fill(pool), 3U);
+    for (int asked = 0; asked < 100; ++asked) (void)pool.take("a");
+    EXPECT_EQ(fill(pool), 4U);
+}
+
+TEST(WarmPool, ShrinksToWhatWasNeededSinceTheLastTrim) {
+    WarmPool pool{{.least = 1, .most = 8}};
+    pool.note_use("a");
+    for (int asked = 0; asked < 7; ++asked) (void)pool.take("a");
+    EXPECT_EQ(fill(pool), 8U);
+    pool.trim();  // they are new: nothing is known of them
+    EXPECT_TRUE(pool.surplus().empty());
+    (void)pool.take("a");
+    (void)pool.take("a");
+    EXPECT_EQ(fill(pool), 2U);
+    pool.trim();  // six of the eight lay idle
+    EXPECT_EQ(pool.surplus().size(), 6U);
+    EXPECT_EQ(pool.size(), 2U);
+    pool.trim();
+    EXPECT_EQ(pool.surplus().size(), 1U);
+    pool.trim();
+    EXPECT_TRUE(pool.surplus().empty()) << "the least stays";
+    EXPECT_EQ(fill(pool), 0U);
 }
 
 }  // namespace
