@@ -23,7 +23,19 @@ enum class Errc {
 };
 
 // Whose fault a failure is. Every failure in API, CLI, record and log carries one.
-enum class Fault { client, policy, command, limit, agent, engine, image, mirror, network, upstream, oyat_operator };
+enum class Fault {
+    client,
+    policy,
+    command,
+    limit,
+    agent,
+    engine,
+    image,
+    mirror,
+    network,
+    upstream,
+    oyat_operator
+};
 
 [[nodiscard]] std::string_view to_string(Errc code) noexcept;
 [[nodiscard]] std::string_view to_string(Fault fault) noexcept;
@@ -43,6 +55,8 @@ public:
     [[nodiscard]] Errc code() const noexcept { return code_; }
     [[nodiscard]] Fault fault() const noexcept { return fault_; }
     [[nodiscard]] const std::string& message() const noexcept { return message_; }
+    // "processes", "memory", "disk", ...: the limit of a sandbox that was reached, "" when none or not known.
+    [[nodiscard]] std::string_view limit() const noexcept { return limit_; }
     // The id of the event that records it, "" when none does. Front ends show it to the client.
     [[nodiscard]] const std::string& event() const noexcept { return event_; }
     [[nodiscard]] const char* what() const noexcept override { return message_.c_str(); }
@@ -55,6 +69,10 @@ public:
         fault_ = fault;
         return std::move(*this);
     }
+    Error&& of_limit(const char* limit) && {
+        limit_ = limit;
+        return std::move(*this);
+    }
     Error&& recorded_as(std::string event) && {
         event_ = std::move(event);
         return std::move(*this);
@@ -64,6 +82,7 @@ private:
     Errc code_;
     Fault fault_;
     std::string message_;
+    const char* limit_ = "";
     std::string event_;
 };
 

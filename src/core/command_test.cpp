@@ -89,12 +89,22 @@ Task<> refusals(House& house) {
     EXPECT_EQ(house.log.last("command.requested")->fields.at("verdict").as_object().at("action").as_string(),
               "deny");
 
-    inside.spawn_fails = Error{Errc::exhausted, Fault::limit, "fork: Resource temporarily unavailable"};
+    inside.spawn_fails =
+        Error{Errc::exhausted, Fault::limit, "fork: Resource temporarily unavailable"}.of_limit("processes");
     error = co_await error_of(house.start(*sandbox));
     EXPECT_EQ(error.code(), Errc::exhausted);
     EXPECT_TRUE(error.message().starts_with("process limit reached (1024)")) << error.message();
     EXPECT_EQ(house.log.last("limit.hit")->fields.at("limit").as_string(), "processes");
     EXPECT_EQ(house.log.last("command.failed")->fault, Fault::limit);
+
+    inside.spawn_fails =
+        Error{Errc::exhausted, Fault::limit, "clone: Cannot allocate memory"}.of_limit("memory");
+    error = co_await error_of(house.start(*sandbox));
+    EXPECT_EQ(error.message(), "memory limit reached (2 GiB): clone: Cannot allocate memory");
+    EXPECT_EQ(house.log.last("limit.hit")->fields.at("limit").as_string(), "memory");
+
+    inside.spawn_fails = Error{Errc::exhausted, Fault::limit, "too many open files"};
+    EXPECT_EQ((co_await error_of(house.start(*sandbox))).message(), "too many open files");
 
     inside.spawn_fails = Error{Errc::invalid_argument, "cwd '/nope' does not exist"};
     error = co_await error_of(house.start(*sandbox));

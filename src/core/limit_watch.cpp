@@ -69,14 +69,16 @@ void LimitWatch::observe_disk(const BoxUsage& usage) {
 }
 
 void LimitWatch::hit(std::string_view limit, Witness by) {
-    MonoTime& last = limit == "disk" ? reported_.disk : reported_.processes;
     const MonoTime now = clock_.mono();
-    if (last != MonoTime{} && now - last < kQuiet) return;
-    last = now;
+    const auto [last, first] = reported_.try_emplace(std::string{limit}, now);
+    if (!first && now - last->second < kQuiet) return;
+    last->second = now;
     Event event = sandbox_event(record_, "limit.hit", by);
     event.fault = Fault::limit;
     event.fields["limit"] = limit;
-    event.fields["value"] = limit == "disk" ? record_.limits.disk_bytes : record_.limits.processes;
+    event.fields["value"] = limit == "disk"     ? record_.limits.disk_bytes
+                            : limit == "memory" ? record_.limits.memory_bytes
+                                                : record_.limits.processes;
     emit_or_log(events_, std::move(event));
 }
 

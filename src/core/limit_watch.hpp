@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "base/clock.hpp"
@@ -21,7 +23,8 @@ public:
     // The kernel killed a process for memory. Records it.
     void oom(const KeeperNotice& notice);
     void observe(const BoxUsage& usage);
-    // A limit was hit: by the host's counters, or by an agent's word. At most one event a second and limit.
+    // "memory", "processes" or "disk" was hit: by the host's counters, or by an agent's word. At most one
+    // event a second and limit.
     void hit(std::string_view limit, Witness by);
 
     // How things stood when a command started.
@@ -64,11 +67,8 @@ private:
     bool disk_full_ = false;  // by the latest count
     std::uint64_t disk_used_ = 0;
     std::uint64_t inodes_used_ = 0;
-    std::uint64_t disk_counts_ = 0;  // how often the count was seen to be another one
-    struct Reported {
-        MonoTime processes{};
-        MonoTime disk{};
-    } reported_;
+    std::uint64_t disk_counts_ = 0;                          // how often the count was seen to be another one
+    std::map<std::string, MonoTime, std::less<>> reported_;  // the last event of each limit
 };
 
 // "2 GiB", "512 MiB", "1000 bytes".

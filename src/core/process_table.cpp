@@ -144,11 +144,14 @@ Task<std::unique_ptr<AgentProcess>> ProcessTable::spawn(const RunRequest& reques
     try {
         co_return co_await agent->spawn(std::move(order));
     } catch (const Error& e) {
-        if (e.code() != Errc::exhausted || e.fault() != Fault::limit) throw;
-        around_.limits.hit("processes", Witness::agent);
+        const bool memory = e.limit() == "memory";
+        if (!memory && e.limit() != "processes") throw;  // descriptors, terminals: the agent names them
+        around_.limits.hit(e.limit(), Witness::agent);
+        const Limits& limits = around_.record.limits;
         throw Error{Errc::exhausted, Fault::limit,
-                    "process limit reached (" + std::to_string(around_.record.limits.processes) +
-                        "): " + e.message()};
+                    memory
+                        ? "memory limit reached (" + in_words(limits.memory_bytes) + "): " + e.message()
+                        : "process limit reached (" + std::to_string(limits.processes) + "): " + e.message()};
     }
 }
 

@@ -48,9 +48,9 @@ Error to_error(const wire::Status& status) {
     std::string message = tame(status.message);
     switch (status.err) {
         case ENOSPC:
-        case EDQUOT: return Error{Errc::exhausted, Fault::limit, std::move(message)};
-        case EAGAIN:
-        case ENOMEM: return Error{Errc::exhausted, Fault::limit, std::move(message)};
+        case EDQUOT: return Error{Errc::exhausted, Fault::limit, std::move(message)}.of_limit("disk");
+        case EAGAIN: return Error{Errc::exhausted, Fault::limit, std::move(message)}.of_limit("processes");
+        case ENOMEM: return Error{Errc::exhausted, Fault::limit, std::move(message)}.of_limit("memory");
         // The kernel inside said no to the user that the client named; no policy of ours did.
         case EACCES:
         case EPERM:
