@@ -3,10 +3,12 @@ hold one end of the wire. Run here from the same build, so that no line is looke
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
-from server import BUILD
+from server import BUILD, ROOT
+from tally import Skipped
 
 # check: (program, GoogleTest filter)
 TESTS = {
@@ -29,6 +31,22 @@ def passes(program, pattern):
     assert run.returncode == 0, run.stdout[-2000:]
 
 
+def vocabulary():
+    """D-10: what oyatd may say to the keeper in words of its own are ids, digests and names; no rule, path, command or address."""
+    text = (ROOT / "src" / "wire" / "keeper_messages.hpp").read_text()
+    bodies = dict(re.findall(r"^struct (\w+) \{(.*?)^\};", text, re.MULTILINE | re.DOTALL))
+    orders = re.findall(r"std::optional<(\w+)> \w+;", bodies["KeeperRequest"])
+    assert len(orders) > 10, orders
+    words = {word for order in orders for word in re.findall(r"(?:std::string|std::vector<std::string>) (\w+)", bodies[order])}
+    assert words and words <= {"id", "ids", "after", "name", "digest", "template_digest", "engine", "owner_tag"}, words
+
+
+def host_mounts():
+    raise Skipped("this release has no mounts of host directories, so none can be asked for")
+
+
 def checks(tally, _server, _full):
     for name, (program, pattern) in TESTS.items():
         tally.check(name, passes, program, pattern)
+    tally.check("D-10 words of the keeper", vocabulary)
+    tally.check("D-04 declared host mounts", host_mounts)
