@@ -154,5 +154,14 @@ TEST_F(KeeperProcessTest, DoesNotRunTwiceOnOneState) {
     EXPECT_TRUE(output_of(again).contains("another keeper runs on this state"));
 }
 
+TEST_F(KeeperProcessTest, AStartThatFailsLeavesNothing) {
+    const std::string failed = program("oyat-keeper") + " --state=" + keeper->dir + " --run=" + keeper->dir +
+                               "/run --templates=" + keeper->dir +
+                               "/templates --agent=/nonexistent 2>&1; true";
+    EXPECT_TRUE(output_of(failed).contains("/nonexistent"));
+    EXPECT_EQ(traces_of(*keeper), std::set<std::string>{});
+    EXPECT_FALSE(std::filesystem::exists(keeper->dir + "/run"));
+}
+
 }  // namespace
 }  // namespace oyat::keeper::test

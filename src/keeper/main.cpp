@@ -124,10 +124,13 @@ int serve(const Options& options) {
     layers::IdRanges ids{kSharedIdClaims, state.id()};
     const cgroup::Hierarchies hierarchies = cgroup::Hierarchies::probe();
     cgroup::Parent groups{hierarchies, state.id(), options.cgroup};
+    // Each takes away what is empty, also when the rest of the start fails.
+    const Defer remove_groups{[&] { groups.remove(); }};
     groups.throttle_device(store->facts().device);
     netns::NetnsPool namespaces{kReadyNamespaces};
     const Records records{state.path("records")};
     const AgentDoors doors{options.run + "/agents"};
+    const Defer remove_doors{[&] { doors.remove_all_if_empty(); }};
     const AuditFiles audit{options.state + "/audit", options.socket_group};
     jail::Launcher launcher{staging.mount_point("jail"), options.agent, hierarchies, "oyat-" + state.id()};
     OperatorLayers operator_layers{state.path("operator")};
@@ -197,9 +200,7 @@ int serve(const Options& options) {
 
     if (boxes.all().empty()) {
         sweeper.finish();
-        groups.remove();
         ids.release_unused();
-        doors.remove_all_if_empty();
     }
     log::info("stopped", {{"living", boxes.all().size()}});
     return 0;
