@@ -29,6 +29,11 @@ public:
         for (const auto& [id, key] : keys) all.push_back(key);
         co_return all;
     }
+    Task<> save_item(std::string, std::string, std::string) override { co_return; }
+    Task<> forget_item(std::string, std::string) override { co_return; }
+    Task<std::vector<core::StoredItem>> load_items(std::string) override {
+        co_return std::vector<core::StoredItem>{};
+    }
     std::map<std::string, core::KeyRecord> keys;
 };
 

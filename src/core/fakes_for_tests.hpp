@@ -75,8 +75,25 @@ public:
     }
     Task<> save_key(KeyRecord) override { co_return; }
     Task<std::vector<KeyRecord>> load_keys() override { co_return std::vector<KeyRecord>{}; }
+    Task<> save_item(std::string kind, std::string key, std::string body) override {
+        if (fails) throw Error{Errc::unavailable, Fault::oyat_operator, "the store is full"};
+        items[{std::move(kind), std::move(key)}] = std::move(body);
+        co_return;
+    }
+    Task<> forget_item(std::string kind, std::string key) override {
+        items.erase({std::move(kind), std::move(key)});
+        co_return;
+    }
+    Task<std::vector<StoredItem>> load_items(std::string kind) override {
+        std::vector<StoredItem> all;
+        for (const auto& [place, body] : items) {
+            if (place.first == kind) all.push_back({.key = place.second, .body = body});
+        }
+        co_return all;
+    }
     bool fails = false;
     std::map<std::string, SandboxRecord> records;
+    std::map<std::pair<std::string, std::string>, std::string> items;  // by kind and key
 };
 
 class FakeEgress final : public EgressControl {

@@ -17,6 +17,13 @@ struct KeyRecord {
     bool revoked = false;
 };
 
+// A thing of another room that must survive: a policy, a sealed secret, a switch. Its kind says whose, its
+// key is unique within the kind, its body is that room's JSON.
+struct StoredItem {
+    std::string key;
+    std::string body;
+};
+
 // What must survive. save() returns when the record is committed (it survives kill -9 of any process). One
 // writer thread with group commit; never on the exec path.
 class Store {
@@ -27,6 +34,9 @@ public:
     virtual Task<> forget(std::string id) = 0;
     virtual Task<> save_key(KeyRecord key) = 0;
     virtual Task<std::vector<KeyRecord>> load_keys() = 0;
+    virtual Task<> save_item(std::string kind, std::string key, std::string body) = 0;
+    virtual Task<> forget_item(std::string kind, std::string key) = 0;
+    virtual Task<std::vector<StoredItem>> load_items(std::string kind) = 0;  // in the order of their keys
 };
 
 }  // namespace oyat::core

@@ -10,7 +10,7 @@ namespace oyat::store {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x6f796174;  // "oyat", in the file's header
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 
 constexpr const char* kSchema = R"(
     BEGIN;
@@ -22,12 +22,23 @@ constexpr const char* kSchema = R"(
     PRAGMA user_version = 1;
     COMMIT;
 )";
-static_assert(kApplicationId == 1'870'225'780 && kFormat == 1);
+// Format 2 adds what other rooms keep.
+constexpr const char* kFrom1To2 = R"(
+    BEGIN;
+    CREATE TABLE items (kind TEXT NOT NULL, key TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, key))
+        STRICT, WITHOUT ROWID;
+    PRAGMA user_version = 2;
+    COMMIT;
+)";
+static_assert(kApplicationId == 1'870'225'780 && kFormat == 2);
 
 void bring_to_format(Database& database, const std::string& path) {
     const std::int64_t format = database.pragma("user_version");
     const std::int64_t application = database.pragma("application_id");
-    if (format == 0 && application == 0) return database.execute(kSchema);
+    if (format == 0 && application == 0) {
+        database.execute(kSchema);
+        return database.execute(kFrom1To2);
+    }
     if (application != kApplicationId) {
         throw Error{Errc::failed_precondition, Fault::oyat_operator, path + " is not an oyat database"};
     }
@@ -37,6 +48,7 @@ void bring_to_format(Database& database, const std::string& path) {
                         std::to_string(kFormat) +
                         ": it was written by a newer release, install that one again"};
     }
+    if (format < 2) database.execute(kFrom1To2);
 }
 
 Result<core::SandboxRecord> parse_record(const std::string& text) {
@@ -112,6 +124,29 @@ Task<std::vector<core::KeyRecord>> SqliteStore::load_keys() {
         }
     });
     co_return keys;
+}
+
+Task<> SqliteStore::save_item(std::string kind, std::string key, std::string body) {
+    co_await commit(
+        [kind = std::move(kind), key = std::move(key), body = std::move(body)](Database& database) {
+            database.prepare("INSERT OR REPLACE INTO items VALUES (?, ?, ?)").bind(kind, key, body).step();
+        });
+}
+
+Task<> SqliteStore::forget_item(std::string kind, std::string key) {
+    co_await commit([kind = std::move(kind), key = std::move(key)](Database& database) {
+        database.prepare("DELETE FROM items WHERE kind = ? AND key = ?").bind(kind, key).step();
+    });
+}
+
+Task<std::vector<core::StoredItem>> SqliteStore::load_items(std::string kind) {
+    std::vector<core::StoredItem> items;
+    co_await commit([&items, &kind](Database& database) {
+        Statement rows = database.prepare("SELECT key, body FROM items WHERE kind = ? ORDER BY key");
+        rows.bind(kind);
+        while (rows.step()) items.push_back({.key = rows.text(0), .body = rows.text(1)});
+    });
+    co_return items;
 }
 
 // The call that the writer runs for this write may find it done already, by the call of an earlier one.

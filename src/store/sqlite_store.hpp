@@ -23,6 +23,9 @@ public:
     Task<> forget(std::string id) override;
     Task<> save_key(core::KeyRecord key) override;
     Task<std::vector<core::KeyRecord>> load_keys() override;
+    Task<> save_item(std::string kind, std::string key, std::string body) override;
+    Task<> forget_item(std::string kind, std::string key) override;
+    Task<std::vector<core::StoredItem>> load_items(std::string kind) override;
 
 private:
     struct Write {

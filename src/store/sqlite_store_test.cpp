@@ -67,6 +67,39 @@ TEST_F(SqliteStoreTest, TheLastSaveOfARecordWins) {
     EXPECT_TRUE(run(store.load()).empty());
 }
 
+TEST_F(SqliteStoreTest, KeepsTheItemsOfEachKindApart) {
+    {
+        SqliteStore store{path_};
+        run(store.save_item("secret", "b", "{\"n\":1}"));
+        run(store.save_item("secret", "a", "{}"));
+        run(store.save_item("secret", "b", "{\"n\":2}"));
+        run(store.save_item("policy", "a", "[]"));
+        run(store.forget_item("policy", "a"));
+    }
+    SqliteStore store{path_};
+    const auto items = run(store.load_items("secret"));
+    ASSERT_EQ(items.size(), 2u);
+    EXPECT_EQ(items[0].key, "a");
+    EXPECT_EQ(items[1].body, "{\"n\":2}");
+    EXPECT_TRUE(run(store.load_items("policy")).empty());
+}
+
+TEST_F(SqliteStoreTest, BringsAFileOfTheFirstFormatForward) {
+    {
+        SqliteStore store{path_};
+        run(store.save(record(1)));
+    }
+    {
+        Database database{path_};
+        database.execute("DROP TABLE items");
+        database.execute("PRAGMA user_version = 1");
+    }
+    SqliteStore store{path_};
+    EXPECT_EQ(run(store.load()).size(), 1u);
+    run(store.save_item("policy", "a", "[]"));
+    EXPECT_EQ(run(store.load_items("policy")).size(), 1u);
+}
+
 TEST_F(SqliteStoreTest, ABurstOfSavesIsKeptWhole) {
     SqliteStore store{path_};
     const auto burst = [](SqliteStore& into) -> Task<> {
@@ -109,7 +142,7 @@ TEST_F(SqliteStoreTest, RefusesTheFileOfANewerRelease) {
     }
     {
         Database database{path_};
-        database.execute("PRAGMA user_version = 2");
+        database.execute("PRAGMA user_version = 3");
     }
     try {
         SqliteStore store{path_};

@@ -21,6 +21,11 @@ public:
     Task<> forget(std::string) override { co_return; }
     Task<> save_key(core::KeyRecord) override { co_return; }
     Task<std::vector<core::KeyRecord>> load_keys() override { co_return std::vector<core::KeyRecord>{}; }
+    Task<> save_item(std::string, std::string, std::string) override { co_return; }
+    Task<> forget_item(std::string, std::string) override { co_return; }
+    Task<std::vector<core::StoredItem>> load_items(std::string) override {
+        co_return std::vector<core::StoredItem>{};
+    }
 };
 
 // Knows one sandbox that has ended, and refuses to make any.
