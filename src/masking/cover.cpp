@@ -25,6 +25,12 @@ bool Cover::hides(std::size_t from, std::size_t to) const {
     return std::ranges::any_of(spans_, [&](const Span& each) { return each.from <= from && to <= each.to; });
 }
 
+std::size_t Cover::end_of_find_at(std::size_t place) const {
+    const auto over =
+        std::ranges::find_if(spans_, [&](const Span& each) { return each.from < place && place < each.to; });
+    return over == spans_.end() ? place : over->to;
+}
+
 void Cover::write_mark(std::string& out, Span& span, Tally& tally) {
     if (std::exchange(span.written, true) || last_mark_ == span.name) return;
     out.append("[masked:").append(span.name).append("]");

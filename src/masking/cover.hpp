@@ -16,6 +16,8 @@ public:
     // Finds come in the order of their ends, `from` < `to`.
     void add(std::size_t from, std::size_t to, std::string_view name, bool partial = false);
     [[nodiscard]] bool hides(std::size_t from, std::size_t to) const;
+    // The end of the find that goes on over `place`, or the place itself.
+    [[nodiscard]] std::size_t end_of_find_at(std::size_t place) const;
 
     // Writes the first `until` bytes of the text with `[masked:NAME]` for what is taken out, and forgets
     // them: places then count from there. A find that goes on beyond is written now; its rest is silent.
