@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -17,6 +18,7 @@ namespace oyat::daemon {
 namespace {
 
 constexpr const char* kUsualFile = "/etc/oyat/oyat.toml";
+constexpr std::size_t kMaxResolvers = 4;
 
 [[noreturn]] void mistake(const std::string& what) {
     throw Error{Errc::invalid_argument, Fault::oyat_operator, what};
@@ -89,10 +91,27 @@ void read_egress(TomlSection& section, egress::EgressConfig& config) {
     section.texts("reachable_private", config.reachable_private);
     section.texts("open_always_deny", config.open_always_deny);
     section.parsed("bytes_per_second", config.limits.bytes_per_second, parse_bytes);
-    std::vector<std::string> servers;
-    section.texts("resolvers", servers);
-    for (const std::string& server : servers) {
-        config.upstreams.servers.push_back(or_throw(SocketAddress::ip(server, 53)));
+}
+
+void read_dns(TomlSection& section, egress::UpstreamOptions& upstreams) {
+    std::vector<std::string> resolvers;
+    section.texts("upstream", resolvers);
+    if (resolvers.size() > kMaxResolvers) mistake("at most 4 resolvers are expected in upstream");
+    if (resolvers == std::vector<std::string>{"system"}) resolvers.clear();
+    in("upstream", [&] {
+        for (const std::string& resolver : resolvers) {
+            upstreams.resolvers.push_back(or_throw(egress::Resolver::parse(resolver)));
+        }
+    });
+    std::string authorities;
+    section.text("authorities", authorities);
+    if (authorities.empty()) return;
+    if (std::ranges::none_of(upstreams.resolvers, &egress::Resolver::is_tls)) {
+        mistake("authorities are of use only with a tls:// resolver in upstream");
+    }
+    upstreams.authorities_pem = read_text_file(authorities);
+    if (!upstreams.authorities_pem.contains("-----BEGIN CERTIFICATE-----")) {
+        mistake(authorities + " holds no certificate");
     }
 }
 
@@ -120,6 +139,7 @@ void read_file(TomlSection& root, Config& config, Listening& listening) {
     });
     root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config.sandboxes); });
     root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress); });
+    root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress.upstreams); });
     root.section("record", [&](TomlSection& record) {
         Millis age = config.retention.age;
         record.parsed("keep", age, parse_duration);

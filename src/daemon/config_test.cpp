@@ -49,7 +49,8 @@ TEST(Config, ReadsWhatTheFileSays) {
         sandboxes = 10
         [egress]
         reachable_private = ["10.20.0.0/16"]
-        resolvers = ["192.0.2.53"]
+        [dns]
+        upstream = ["192.0.2.53", "tls://192.0.2.54#dns.example"]
         [record]
         keep = "60d"
         keep_bytes = "1GiB"
@@ -64,7 +65,8 @@ TEST(Config, ReadsWhatTheFileSays) {
     EXPECT_EQ(config.sandboxes.operator_env.at("PIP_INDEX_URL"), "https://pypi.example.com/simple");
     EXPECT_EQ(config.sandboxes.max_sandboxes, 10u);
     EXPECT_EQ(config.egress.reachable_private, std::vector<std::string>{"10.20.0.0/16"});
-    EXPECT_EQ(config.egress.upstreams.servers.at(0).to_string(), "192.0.2.53:53");
+    EXPECT_EQ(config.egress.upstreams.resolvers.at(0).address.to_string(), "192.0.2.53:53");
+    EXPECT_EQ(config.egress.upstreams.resolvers.at(1).name, "dns.example");
     EXPECT_EQ(config.retention.age, std::chrono::days{60});
 }
 
@@ -84,7 +86,10 @@ TEST(Config, RefusesWhatItDoesNotKnowAndSaysWhere) {
          {"colour = 1", "listen = 3000", "listen = \"localhost\"", "listen = \"127.0.0.1:70000\"",
           "[sandbox.limits]\ncpus = -1", "[sandbox.limits]\nmemory = \"1GB\"",
           "[sandbox.limits]\nprocesses = -5", "[sandbox.environment]\nA = 1",
-          "[egress]\nresolvers = [\"name.example\"]", "sandbox = 1", "listen = ", "log_level = \"loud\""}) {
+          "[dns]\nupstream = [\"name.example\"]", "[dns]\nupstream = [\"system\", \"192.0.2.53\"]",
+          "[dns]\nauthorities = \"/dev/null\"",
+          "[dns]\nupstream = [\"tls://192.0.2.53#dns.example\"]\nauthorities = \"/dev/null\"", "sandbox = 1",
+          "listen = ", "log_level = \"loud\""}) {
         EXPECT_NE(mistake_in(toml), "") << toml;
     }
 }

@@ -244,6 +244,14 @@ bool same_name(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
 }
 
+void mix_case(WireName& name, std::span<const std::uint8_t, 32> bits) {
+    for (std::size_t i = 0; i < name.size() && i < bits.size() * 8; ++i) {
+        const bool large = (bits[i / 8] >> (i % 8) & 1) != 0;
+        name[i] = lower(name[i]);
+        if (large && name[i] >= 'a' && name[i] <= 'z') name[i] = static_cast<char>(name[i] - ('a' - 'A'));
+    }
+}
+
 Result<Query> parse_query(std::string_view bytes) {
     Reader in{bytes};
     Query query;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ using WireName = std::string;
 // From text of [a-zA-Z0-9_-] labels.
 [[nodiscard]] Result<WireName> to_wire(std::string_view text);
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b);  // without regard to case
+// Makes each letter large or small as the random bits say, one for each byte of the name.
+void mix_case(WireName& name, std::span<const std::uint8_t, 32> bits);
 
 struct Question {
     WireName name;  // in the case the client wrote it

@@ -143,6 +143,17 @@ TEST(DnsMessage, ShowsNamesWithoutLettingThemSpeak) {
     EXPECT_EQ(to_text(bytes({0})), "");
 }
 
+TEST(DnsMessage, MixesTheCaseOfLettersAndNothingElse) {
+    std::array<std::uint8_t, 32> bits;
+    bits.fill(0xFF);
+    WireName name = or_throw(to_wire("a-1_z.test"));
+    mix_case(name, bits);
+    EXPECT_EQ(name, or_throw(to_wire("A-1_Z.TEST")));
+    bits.fill(0);
+    mix_case(name, bits);
+    EXPECT_EQ(name, or_throw(to_wire("a-1_z.test")));
+}
+
 TEST(DnsMessage, MakesNamesOfTextOnlyWhenTheyAreHostNames) {
     EXPECT_EQ(or_throw(to_wire("www.test")), kWww);
     EXPECT_EQ(or_throw(to_wire("www.test.")), kWww);

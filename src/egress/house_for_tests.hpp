@@ -54,7 +54,9 @@ inline Fd udp_socket() {
 struct House {
     explicit House(Executor loop, EgressConfig settings = {}) : executor{loop} {
         resolver = udp_socket();
-        settings.upstreams.servers = {local_address(resolver.get())};
+        if (settings.upstreams.resolvers.empty()) {
+            settings.upstreams.resolvers = {{.address = local_address(resolver.get())}};
+        }
         settings.upstreams.try_limit = Millis{200};
         settings.open_always_deny.push_back(local_address(service.get()).to_string());
         settings.original_destination = [this](int) { return going_to; };

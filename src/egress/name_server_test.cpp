@@ -1,4 +1,5 @@
 #include "egress/dns_message.hpp"
+#include "egress/fake_resolver_for_tests.hpp"
 #include "egress/house_for_tests.hpp"
 #include "io/datagram.hpp"
 
@@ -8,15 +9,6 @@ namespace {
 using namespace testing;
 using dns::Rcode;
 using dns::Type;
-
-std::string record(Type type, std::string_view data, std::uint32_t ttl = 60) {
-    std::string out{"\xC0\x0C", 2};
-    const auto kind = std::to_underlying(type);
-    out += {static_cast<char>(kind >> 8), static_cast<char>(kind & 0xFF), 0, 1};
-    out += {0, 0, static_cast<char>(ttl >> 8), static_cast<char>(ttl & 0xFF)};
-    out += {static_cast<char>(data.size() >> 8), static_cast<char>(data.size() & 0xFF)};
-    return out += data;
-}
 
 // The resolver of the host: answers one question with these records.
 Task<> answer_once(House& house, std::string records, int count, Rcode rcode = Rcode::ok) {
@@ -166,18 +158,6 @@ TEST(NameServer, AsksNoMoreThanTheLimit) {
             while (!house.log.has("limit.hit", "names")) co_await sleep_for(Millis{1});
         },
         std::move(settings));
-}
-
-TEST(ResolvConf, GivesTheNameServersInOrder) {
-    const auto servers = parse_resolv_conf(
-        "# comment\nsearch example.org\nnameserver 192.0.2.53\n nameserver\tfd00::53 \nnameserver "
-        "fe80::1%eth0\n"
-        "nameserver 192.0.2.54\nnameserver 192.0.2.55\noptions ndots:5\n");
-    ASSERT_EQ(servers.size(), 3u);
-    EXPECT_EQ(servers[0].to_string(), "192.0.2.53:53");
-    EXPECT_EQ(servers[1].to_string(), "[fd00::53]:53");
-    EXPECT_EQ(servers[2].to_string(), "192.0.2.54:53");
-    EXPECT_EQ(parse_resolv_conf("").at(0).to_string(), "127.0.0.1:53");
 }
 
 }  // namespace
