@@ -1,0 +1,98 @@
+"""How a way out is shown to be shut: before and after the attempts an allowed name answers in the same sandbox and the test's Internet
+sees it; in between nothing leaves; the record names each attempt with the rule that refused it."""
+import base64
+import contextlib
+import json
+import pathlib
+
+GUESTS = pathlib.Path(__file__).resolve().parent.parent / "guests"
+USERS = ("root", "user")
+NO_ROUTE = ("ENETUNREACH", "EHOSTUNREACH", "EACCES", "EINVAL", "EADDRNOTAVAIL")
+
+
+class Outcome:
+    def __init__(self, line):
+        said = json.loads(line)
+        self.got, self.errno, self.ms = base64.b64decode(said["got"]), said["errno"], said["ms"]
+
+    def __repr__(self):
+        return f"{self.errno or 'closed'} after {self.ms} ms, {self.got[:80]}"
+
+
+def a_try(address, port, send=b"", **more):
+    return {"address": address, "port": port, "send": base64.b64encode(send).decode(), **more}
+
+
+def knock(sandbox, tries, user="user"):
+    """Makes these tries in the sandbox, one after the other."""
+    sandbox.write("/tmp/knock.py", (GUESTS / "knock.py").read_bytes(), user="root")
+    sandbox.write("/tmp/tries.json", json.dumps(tries).encode(), user="root")
+    result = sandbox.run(["python3", "/tmp/knock.py", "/tmp/tries.json"], user=user, timeout_ms=120_000)
+    outcomes = [Outcome(line) for line in result.stdout.splitlines()]
+    assert len(outcomes) == len(tries), f"{len(outcomes)} of {len(tries)} tries were made: {result.stderr[-500:]}"
+    return outcomes
+
+
+def curl(sandbox, *words, user="user"):
+    return sandbox.run(["curl", "--silent", "--show-error", "--max-time", "8", "--cacert", "/tmp/ca.pem", *words], user=user)
+
+
+def reach(internet, sandbox, host="a.test"):
+    """An allowed name answers, and it was the right server that did."""
+    seen = len(internet.services.visits)
+    answer = curl(sandbox, f"https://{host}/well")
+    assert answer.exit_code == 0 and json.loads(answer.stdout)["answered"] == host, f"{host} does not answer: {answer.stdout} {answer.stderr}"
+    assert any(visit.server_name == host and visit.heads for visit in internet.services.visits[seen:]), "the fixture did not see it"
+
+
+def events(server, sandbox, prefix):
+    status, _, data = server.client.raw("GET", f"/v1/events?sandbox={sandbox.id}&type={prefix}&limit=1000", None,
+                                        {"X-API-Key": server.client.key})
+    assert status == 200, (status, data)
+    return [json.loads(line) for line in data.splitlines() if line.strip()]
+
+
+@contextlib.contextmanager
+def sandbox_of(server, internet, **fields):
+    """A sandbox that trusts the authority of the test's Internet."""
+    with server.client.create(**fields) as sandbox:
+        sandbox.write("/tmp/ca.pem", internet.authority.certificate.read_bytes(), user="root")
+        yield sandbox
+
+
+@contextlib.contextmanager
+def nothing_leaves(internet, sandbox):
+    """What is done inside reaches nobody, and the sandbox is of use before and after it."""
+    reach(internet, sandbox)
+    internet.forget()
+    yield
+    left = internet.packets.all()
+    assert not left, f"left the machine: {sorted(set(left))[:8]}"
+    reach(internet, sandbox)
+
+
+def denied(server, sandbox):
+    return events(server, sandbox, "connect.denied") + events(server, sandbox, "dns.denied")
+
+
+def on_record(server, sandbox, rules, **fields):
+    """An event of refusal that has these fields, by one of these rules (or prefixes of them)."""
+    found = [event for event in denied(server, sandbox) if all(event.get(key) == value for key, value in fields.items())]
+    assert found, f"no refusal of {fields} is on the record"
+    for event in found:
+        rule = event.get("rule") or event.get("reason") or ""
+        assert rule.startswith(tuple(rules)), f"{fields} was refused by {rule!r}, not by {rules}"
+
+
+def stay_shut(server, internet, sandbox, tries, rules):
+    """Each try is refused at once for both users, nothing leaves, and the record has all that the kernel inside did not refuse itself."""
+    judged = []
+    with nothing_leaves(internet, sandbox):
+        for user in USERS:
+            for attempt, outcome in zip(tries, knock(sandbox, tries, user)):
+                assert not outcome.got and outcome.errno != "timeout" and outcome.ms < 3000, f"{attempt} as {user}: {outcome}"
+                if outcome.errno not in NO_ROUTE:
+                    judged.append(attempt)
+    assert judged, "nothing but the kernel inside refused these"
+    for attempt in judged:
+        on_record(server, sandbox, rules, addr=attempt["address"], port=attempt["port"])

@@ -1,0 +1,107 @@
+"""Servers of the test's Internet: each a small function that is given one connection and notes what it saw."""
+import json
+import re
+import socket
+import ssl
+import threading
+
+
+class Visit:
+    """One connection as the server saw it: where it was going, and what came."""
+
+    def __init__(self, address, port):
+        self.address, self.port = address, port
+        self.server_name = None  # of the TLS handshake
+        self.heads = []          # of HTTP requests, as they came
+        self.bytes = b""         # of other protocols
+
+    def __repr__(self):
+        return f"{self.address}:{self.port} {self.server_name or ''} {self.heads or self.bytes[:60]}"
+
+
+class Services:
+    """Listens on every address of a namespace. `visits` is the log of connections."""
+
+    def __init__(self, namespace):
+        self.visits = []
+        self._namespace = namespace
+
+    def serve(self, port, handler, address=""):
+        """handler(connection, visit) runs in a thread of its own for each connection. Who listens on one address is asked before who
+        listens on all; the listener is returned, to be closed by whoever wants it gone."""
+        with self._namespace.entered():
+            listener = socket.create_server((address, port), backlog=512, reuse_port=True)
+        threading.Thread(target=self._accept, args=(listener, port, handler), daemon=True).start()
+        return listener
+
+    def _accept(self, listener, port, handler):
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return  # closed
+            visit = Visit(connection.getsockname()[0], port)
+            self.visits.append(visit)
+            threading.Thread(target=self._handle, args=(connection, visit, handler), daemon=True).start()
+
+    @staticmethod
+    def _handle(connection, visit, handler):
+        connection.settimeout(60)
+        try:
+            with connection:
+                handler(connection, visit)
+        except (OSError, ValueError):
+            pass  # what a client does to its connection is its own affair
+
+
+def tls(contexts, handler):
+    """`handler` over TLS: the certificate is that of the name which the client gives, the first of all without a name."""
+    def handle(connection, visit):
+        own = next(iter(contexts.values()))
+
+        def choose(wrapped, name, _):
+            visit.server_name = name
+            wrapped.context = contexts.get(name, own)
+        greeter = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        greeter.sni_callback = choose
+        with greeter.wrap_socket(connection, server_side=True) as wrapped:
+            handler(wrapped, visit)
+    return handle
+
+
+def echo(connection, visit):
+    while data := connection.recv(65536):
+        visit.bytes = (visit.bytes + data)[-65536:]
+        connection.sendall(data)
+
+
+def speaks_first(banner):
+    """A server that greets before it has heard anything, as SSH, SMTP and databases do; then it echoes."""
+    def handler(connection, visit):
+        connection.sendall(banner)
+        echo(connection, visit)
+    return handler
+
+
+def http(connection, visit):
+    """Answers each request with what it saw of it, as JSON; the connection is kept."""
+    buffer = b""
+    while True:
+        while b"\r\n\r\n" not in buffer:
+            data = connection.recv(65536)
+            if not data:
+                return
+            buffer += data
+        head, buffer = buffer.split(b"\r\n\r\n", 1)
+        visit.heads.append(head.decode("latin-1"))
+        length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+        missing = int(length[1]) - len(buffer) if length else 0
+        while missing > 0:
+            data = connection.recv(65536)
+            if not data:
+                return
+            buffer += data
+            missing -= len(data)
+        buffer = buffer[int(length[1]):] if length else buffer
+        body = json.dumps({"answered": visit.server_name or "plain", "head": visit.heads[-1]}).encode()
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
