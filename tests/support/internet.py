@@ -79,7 +79,7 @@ class Internet:
     def options(self, egress=""):
         """What oyatd has to be told to live in here; `egress` are more lines of its section."""
         config = self.folder / "oyat.toml"
-        config.write_text(f'[egress]\nresolvers = ["{RESOLVER}"]\n{egress}')
+        config.write_text(f'[dns]\nupstream = ["{RESOLVER}"]\n[egress]\n{egress}')
         config.chmod(0o644)
         return ["--config", str(config)]
 
