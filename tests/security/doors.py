@@ -34,7 +34,7 @@ def knock(sandbox, tries, user="user"):
 
 
 def curl(sandbox, *words, user="user"):
-    return sandbox.run(["curl", "--silent", "--show-error", "--max-time", "8", "--cacert", "/tmp/ca.pem", *words], user=user)
+    return sandbox.run(["curl", "--silent", "--show-error", "--max-time", "8", *words], user=user)
 
 
 def reach(internet, sandbox, host="a.test"):
@@ -50,14 +50,6 @@ def events(server, sandbox, prefix):
                                         {"X-API-Key": server.client.key})
     assert status == 200, (status, data)
     return [json.loads(line) for line in data.splitlines() if line.strip()]
-
-
-@contextlib.contextmanager
-def sandbox_of(server, internet, **fields):
-    """A sandbox that trusts the authority of the test's Internet."""
-    with server.client.create(**fields) as sandbox:
-        sandbox.write("/tmp/ca.pem", internet.authority.certificate.read_bytes(), user="root")
-        yield sandbox
 
 
 @contextlib.contextmanager

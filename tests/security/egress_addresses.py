@@ -11,7 +11,7 @@ NEVER = [METADATA, "169.254.170.2", "168.63.129.16", "100.100.100.200", "0.0.0.1
 
 def always_denied(server, internet):
     """No byte of a try on an address of the always-deny set leaves, and each is on the record with its rule."""
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         doors.stay_shut(server, internet, sandbox, [a_try(address, port, HTTP) for address in NEVER for port in (80, 443)],
                         ("always-deny:", "private"))
         with doors.nothing_leaves(internet, sandbox):
@@ -21,7 +21,7 @@ def always_denied(server, internet):
 def own_doors(server, internet):
     """The server's own address and port answer its clients, never a sandbox."""
     port = server.client.url.port
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         doors.stay_shut(server, internet, sandbox, [a_try(HOST, port, HTTP), a_try("169.254.1.1", port, HTTP)], ("always-deny:",))
         # Its loopback is the sandbox's own: nobody listens there.
         for outcome in doors.knock(sandbox, [a_try("127.0.0.1", port, HTTP), a_try("::1", port, HTTP)]):
@@ -38,7 +38,7 @@ SPELLINGS = ["http://0xa9fea9fe/", "http://025177524776/", "http://2852039166/",
 
 
 def spellings(server, internet):
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         for user in doors.USERS:
             with doors.nothing_leaves(internet, sandbox):
                 for url in SPELLINGS:
@@ -51,7 +51,7 @@ def spellings(server, internet):
 
 
 def mail(server, internet):
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         doors.stay_shut(server, internet, sandbox, [a_try("203.0.113.25", port, b"EHLO x\r\n") for port in (25, 465, 587)], ("smtp",))
 
 

@@ -42,7 +42,7 @@ def ask(sandbox, questions, user="user", server=ELSEWHERE, stream=False, wait=8)
 def forbidden_types(server, internet):
     """E-05: no HTTPS and SVCB records, so no keys that hide names; whatever else could carry a tunnel is refused."""
     kinds = {"HTTPS": 0, "SVCB": 0, "AAAA": 0, "ANY": 5, "NULL": 5, "AXFR": 5, 65280: 5}
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         for user in doors.USERS:
             with doors.nothing_leaves(internet, sandbox):
                 for stream in (False, True):
@@ -65,7 +65,7 @@ def forbidden_answers(server, internet):
         internet.names.scripts["mapped.test"] = lambda message, *_: reply(message, [
             record("mapped.test", "AAAA", "::ffff:169.254.169.254"), record("mapped.test", "A", METADATA)])
         names = [*lies, "alias.test", "mapped.test"]
-        with doors.sandbox_of(server, internet) as sandbox, doors.nothing_leaves(internet, sandbox):
+        with server.client.create() as sandbox, doors.nothing_leaves(internet, sandbox):
             for name, told in zip(names, ask(sandbox, [(name, "A") for name in names])):
                 expected = ["203.0.113.30"] if name == "to-some.test" else []
                 assert told and told.addresses == expected, f"{name}: {told}"
@@ -78,7 +78,7 @@ def forbidden_answers(server, internet):
 def rebinding(server, internet):
     """A name that was public a moment ago and is private now opens nothing: the connection is judged by its address."""
     internet.names.hosts["rebind.test"] = ["203.0.113.30"]
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         first = ask(sandbox, [("rebind.test", "A")])[0]
         assert first.addresses == ["203.0.113.30"] and min(first.ttls) >= 30, f"{first} with {first.ttls}"
         internet.names.hosts["rebind.test"] = [PRIVATE]
@@ -106,7 +106,7 @@ def floods(server, internet):
         record(f"{n}.chain.test" if n else "chain.test", "CNAME", f"{n + 1}.chain.test") for n in range(40)])
     scripts["cut.test"] = lambda message, name, *_: reply(message, [record(name, "A", SHARED)])[:-3]
     try:
-        with doors.sandbox_of(server, internet) as sandbox, doors.nothing_leaves(internet, sandbox):
+        with server.client.create() as sandbox, doors.nothing_leaves(internet, sandbox):
             told = ask(sandbox, [("many.test", "A")], stream=True)[0]
             assert told and len(told.addresses) <= 64, told
             told = ask(sandbox, [("many.test", "A")])[0]
@@ -125,7 +125,7 @@ def silence(server, internet):
     """A resolver that says nothing: a failure after its limit, and other names are answered meanwhile."""
     internet.names.scripts["silent.test"] = lambda *_: None
     try:
-        with doors.sandbox_of(server, internet) as sandbox:
+        with server.client.create() as sandbox:
             told = []
             waiting = threading.Thread(target=lambda: told.extend(ask(sandbox, [("silent.test", "A")])))
             waiting.start()
@@ -142,7 +142,7 @@ def silence(server, internet):
 
 def other_resolvers(server, internet):
     """Port 53 anywhere is the sandbox's own name server, by datagram and stream; it speaks nothing else."""
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         for user in doors.USERS:
             with doors.nothing_leaves(internet, sandbox):
                 for resolver in (ELSEWHERE, METADATA, PRIVATE):

@@ -11,7 +11,7 @@ from internet import METADATA, PRIVATE
 
 def other_packets(server, internet):
     """Neither UDP, QUIC, IPv6, ICMP nor another transport gets a single packet out."""
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         for guest in ("e_09_proxy_itself", "e_10_other_packets"):
             with doors.nothing_leaves(internet, sandbox):
                 run_guest(sandbox, guest)
@@ -53,7 +53,7 @@ open('/tmp/said', 'w').write(f'{{ended}} {{through}}')
 
 def no_judge(server, internet):
     """E-22: when oyatd dies its connections end, and until the next one judges nothing at all gets out."""
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         doors.reach(internet, sandbox)
         sandbox.write("/tmp/talk.py", LONG_TALK.encode())
         before = server.ready()

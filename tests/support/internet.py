@@ -4,6 +4,7 @@ The program that uses it runs in a namespace of its own (netns.run_in_own_namesp
 whatever oyatd connects to or asks is in here. No test needs the real Internet, and none can reach it.
 """
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -20,6 +21,8 @@ SHARED = "203.0.113.10"    # a.test and b.test live at one address
 OTHER = "203.0.113.20"     # c.test
 METADATA = "169.254.169.254"
 PRIVATE = "10.9.9.9"
+EXTRA_AUTHORITIES = pathlib.Path("/usr/local/share/ca-certificates")
+BUNDLE = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
 SILENT = "203.0.113.99"    # takes connections and never says a word
 
 
@@ -41,12 +44,15 @@ class Internet:
         self.names = Names(self.namespace, RESOLVER)
         self.names.hosts = {"a.test": [SHARED], "b.test": [SHARED], "c.test": [OTHER], "metadata.test": [METADATA], "private.test": [PRIVATE]}
         self.authority = Authority(self.folder)
+        self._be_trusted()
         self.services = Services(self.namespace)
         self._open_services()
         return self
 
     def __exit__(self, *_):
         subprocess.run(["ip", "link", "delete", "oyat-cable"], check=True)
+        for shown in (EXTRA_AUTHORITIES, BUNDLE):
+            subprocess.run(["umount", shown], check=True)
         self.namespace.close()
         self._folder.cleanup()
 
@@ -63,6 +69,16 @@ class Internet:
         self.namespace.run("ip", "address", "add", f"{RESOLVER}/32", "dev", "lo")
         for words in (["route", "add", "default", "via", ROUTER], ["-6", "route", "add", "default", "via", "2001:db8::2"]):
             subprocess.run(["ip", *words], check=True)
+
+    def _be_trusted(self):
+        """The machine's own list of authorities has the test's, too, for whoever lives in this mount namespace."""
+        extra = self.folder / "ca-certificates"
+        shutil.copytree(EXTRA_AUTHORITIES, extra)
+        shutil.copy(self.authority.certificate, extra / "oyat-test.crt")
+        bundle = self.folder / "bundle.pem"
+        bundle.write_bytes(BUNDLE.read_bytes() + self.authority.certificate.read_bytes())
+        for shown, instead_of in ((extra, EXTRA_AUTHORITIES), (bundle, BUNDLE)):
+            subprocess.run(["mount", "--bind", shown, instead_of], check=True)
 
     def _open_services(self):
         contexts = {name: self.authority.server_context(name) for name in ("a.test", "b.test", "c.test")}

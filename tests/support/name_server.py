@@ -14,6 +14,7 @@ class Names:
         self.hosts = {}
         self.scripts = {}
         self.asked = []
+        self.otherwise = lambda name: None  # the address of a name that is not in `hosts`
         with namespace.entered():
             self._datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self._datagrams.bind((address, 53))
@@ -28,9 +29,11 @@ class Names:
         if name in self.scripts:
             said = self.scripts[name](message, name, kind, by_stream)
             return said if isinstance(said, list) else [] if said is None else [said]
-        if name not in self.hosts:
+        addresses = self.hosts.get(name) or [found for found in [self.otherwise(name)] if found]
+        if not addresses:
             return [dns_wire.reply(message, rcode=3)]
-        addresses = self.hosts[name] if kind == dns_wire.TYPES["A"] else []
+        if kind != dns_wire.TYPES["A"]:
+            addresses = []
         return [dns_wire.reply(message, [dns_wire.record(name, "A", address) for address in addresses])]
 
     def asked_for(self, name):
@@ -39,8 +42,11 @@ class Names:
     def _serve_datagrams(self):
         while True:
             message, peer = self._datagrams.recvfrom(65535)
-            for answer in self.answers(message, False):
-                self._datagrams.sendto(answer, peer)
+            threading.Thread(target=self._serve_datagram, args=(message, peer), daemon=True).start()
+
+    def _serve_datagram(self, message, peer):
+        for answer in self.answers(message, False):
+            self._datagrams.sendto(answer, peer)
 
     def _serve_streams(self):
         while True:

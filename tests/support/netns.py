@@ -1,4 +1,4 @@
-"""Network namespaces of a test: made for it, joined by a cable, gone with the process that made them."""
+"""Namespaces of a test: made for it, joined by a cable, gone with the process that made them."""
 import contextlib
 import ctypes
 import os
@@ -16,8 +16,8 @@ def _setns(descriptor):
 
 
 def run_in_own_namespace():
-    """Starts this program again in a network namespace of its own, with nothing but a loopback device, unless it is in one already.
-    Returns the namespace that it was started from."""
+    """Starts this program again in a network namespace of its own, with nothing but a loopback device, and a mount namespace, so that
+    it can show other files in place of the machine's; unless it is in them already. Returns the network namespace that it came from."""
     home = os.environ.pop("OYAT_TEST_HOME_NETNS", None)
     if home is not None:
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -25,7 +25,7 @@ def run_in_own_namespace():
         return Namespace(int(home))
     descriptor = os.open("/proc/self/ns/net", os.O_RDONLY)
     os.set_inheritable(descriptor, True)
-    os.execvpe("unshare", ["unshare", "--net", "--", sys.executable, *sys.argv], {**os.environ, "OYAT_TEST_HOME_NETNS": str(descriptor)})
+    os.execvpe("unshare", ["unshare", "--net", "--mount", "--", sys.executable, *sys.argv], {**os.environ, "OYAT_TEST_HOME_NETNS": str(descriptor)})
 
 
 def _make():
