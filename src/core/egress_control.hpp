@@ -1,17 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/fd.hpp"
+#include "policy/policy.hpp"
 
 namespace oyat::core {
 
-// What a sandbox may reach, as far as this release decides it: the always-deny set holds for all. Rules by
-// purpose take this struct's place later.
-struct EgressPolicy {
-    bool internet = true;  // false: every connection and every name is refused
-    std::uint64_t generation = 1;
-};
+using PolicyPtr = std::shared_ptr<const policy::Policy>;
 
 struct EgressSockets {
     Fd tcp;  // listener inside; SO_ORIGINAL_DST tells where a connection was going
@@ -24,10 +21,9 @@ struct EgressSockets {
 class EgressControl {
 public:
     virtual ~EgressControl() = default;
-    virtual void attach(std::string sandbox, std::string tenant, EgressSockets sockets,
-                        EgressPolicy policy) = 0;
-    virtual void update(const std::string& sandbox,
-                        EgressPolicy policy) = 0;         // open connections are judged again
+    virtual void attach(std::string sandbox, std::string tenant, EgressSockets sockets, PolicyPtr policy) = 0;
+    // Judges the open connections again; returns how many of them were cut, at once.
+    virtual std::size_t update(const std::string& sandbox, PolicyPtr policy) = 0;
     virtual void detach(const std::string& sandbox) = 0;  // cuts everything
 };
 

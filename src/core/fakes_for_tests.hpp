@@ -98,13 +98,16 @@ public:
 
 class FakeEgress final : public EgressControl {
 public:
-    void attach(std::string sandbox, std::string, EgressSockets sockets, EgressPolicy policy) override {
+    void attach(std::string sandbox, std::string, EgressSockets sockets, PolicyPtr policy) override {
         if (!sockets.tcp || !sockets.dns_udp || !sockets.dns_tcp) throw Error{Errc::internal, "no sockets"};
-        attached[sandbox] = policy;
+        attached[sandbox] = std::move(policy);
     }
-    void update(const std::string& sandbox, EgressPolicy policy) override { attached.at(sandbox) = policy; }
+    std::size_t update(const std::string& sandbox, PolicyPtr policy) override {
+        attached.at(sandbox) = std::move(policy);
+        return 0;
+    }
     void detach(const std::string& sandbox) override { attached.erase(sandbox); }
-    std::map<std::string, EgressPolicy> attached;
+    std::map<std::string, PolicyPtr> attached;
 };
 
 class FakeKeeper final : public Keeper, public AgentConnector {

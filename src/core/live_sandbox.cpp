@@ -9,6 +9,7 @@
 #include "core/json_text.hpp"
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
+#include "core/sandbox_policy.hpp"
 
 namespace oyat::core {
 namespace {
@@ -99,7 +100,7 @@ void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::strin
                         {.tcp = std::move(handles.tcp),
                          .dns_udp = std::move(handles.dns_udp),
                          .dns_tcp = std::move(handles.dns_tcp)},
-                        {.internet = record_.internet});
+                        policy_of(record_));
     agent_ = deps_.connector.connect(std::move(handles.agent), record_.generation);
     agent_->on_lost(std::move(lost));
     agent_->set_frozen(record_.state == SandboxState::paused);

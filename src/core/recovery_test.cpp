@@ -21,7 +21,7 @@ Task<> restart_story(House& house) {
     const auto sandbox = house.sandboxes->find(id, "default");
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
     EXPECT_EQ(sandbox->record().access_token, token);
-    EXPECT_FALSE(house.egress.attached.at(id).internet);
+    EXPECT_FALSE(policy::decide_name(*house.egress.attached.at(id), "a.test", {}).allows());
     EXPECT_EQ(house.log.count("sandbox.reattached"), 1u);
     EXPECT_EQ(sandbox->processes().alive().size(), 1u);
 

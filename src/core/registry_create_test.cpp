@@ -48,7 +48,7 @@ Task<> create_story(House& house) {
     EXPECT_EQ(record.phases.size(), 4u);
     EXPECT_EQ(record.phases.back().name, "ready");
     EXPECT_EQ(record.end_at, house.clock.wall() + 60s);
-    EXPECT_FALSE(house.egress.attached.at(record.id).internet);
+    EXPECT_FALSE(policy::decide_name(*house.egress.attached.at(record.id), "a.test", {}).allows());
     EXPECT_EQ(house.keeper.inside(record.id).setup->env.at("TOKEN"), "secret-value");
     EXPECT_EQ(house.store.records.at(record.id).access_token, record.access_token);
     EXPECT_EQ(house.sandboxes->find(record.id, "default"), sandbox);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "egress/ip_address.hpp"
+#include "io/ip_address.hpp"
 
 namespace oyat::egress {
 

@@ -20,17 +20,18 @@ public:
     }
 
     void attach(std::string sandbox, std::string tenant, core::EgressSockets sockets,
-                core::EgressPolicy policy) override {
+                core::PolicyPtr policy) override {
         // After a restart of the keeper the listeners are new ones.
         detach(sandbox);
-        const auto outlet =
-            std::make_shared<Outlet>(shared_, sandbox, std::move(tenant), std::move(sockets), policy);
+        const auto outlet = std::make_shared<Outlet>(shared_, sandbox, std::move(tenant), std::move(sockets),
+                                                     std::move(policy));
         outlet->open();
         outlets_.emplace(std::move(sandbox), outlet);
     }
 
-    void update(const std::string& sandbox, core::EgressPolicy policy) override {
-        if (const auto found = outlets_.find(sandbox); found != outlets_.end()) found->second->update(policy);
+    std::size_t update(const std::string& sandbox, core::PolicyPtr policy) override {
+        const auto found = outlets_.find(sandbox);
+        return found == outlets_.end() ? 0 : found->second->update(std::move(policy));
     }
 
     void detach(const std::string& sandbox) override {

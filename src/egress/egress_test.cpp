@@ -57,7 +57,7 @@ TEST(Egress, TakesAListenerThatWasRevokedForItsEndAndNotForAFailure) {
         core::EgressSockets sockets{listen_tcp(loopback()), udp_socket(), listen_tcp(loopback())};
         const Fd tcp{::dup(sockets.tcp.get())};
         const Fd dns_tcp{::dup(sockets.dns_tcp.get())};
-        house.egress->attach("ibeing0ended000000000", "acme", std::move(sockets), {});
+        house.egress->attach("ibeing0ended000000000", "acme", std::move(sockets), open(1));
         for (int turn = 0; turn < 10; ++turn) co_await yield_now();
         ::shutdown(tcp.get(), SHUT_RDWR);
         ::shutdown(dns_tcp.get(), SHUT_RDWR);
@@ -113,7 +113,7 @@ TEST(Egress, ResetsWhenNobodyListensOutThere) {
 
 TEST(Egress, ConnectsNowhereWithoutInternet) {
     in_house([](House& house) -> Task<> {
-        house.egress->update(kBox, {.internet = false, .generation = 2});
+        house.egress->update(kBox, offline(2));
         EXPECT_TRUE(co_await is_refused(house));
         EXPECT_TRUE(house.log.has("connect.denied", "offline"));
     });
@@ -123,11 +123,11 @@ TEST(Egress, ANewPolicyCutsWhatItRefuses) {
     in_house([](House& house) -> Task<> {
         const auto inside = co_await house.connect_out();
         const auto outside = co_await house.accept_in();
-        house.egress->update(kBox, {.internet = true, .generation = 2});
+        house.egress->update(kBox, open(2));
         co_await inside->write_all("still");
         std::array<char, 16> buffer;
         EXPECT_EQ(co_await outside->read_some(buffer), 5u);
-        house.egress->update(kBox, {.internet = false, .generation = 3});
+        house.egress->update(kBox, offline(3));
         EXPECT_TRUE(co_await is_reset(*inside));
         EXPECT_TRUE(co_await is_reset(*outside));
         EXPECT_TRUE(house.log.has("connect.closed", "policy"));

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/fd.hpp"
-#include "egress/ip_address.hpp"
+#include "io/ip_address.hpp"
 
 namespace oyat::egress {
 

@@ -50,6 +50,17 @@ inline Fd udp_socket() {
     return fd;
 }
 
+inline core::PolicyPtr open(std::uint64_t generation) {
+    return std::make_shared<policy::Policy>(policy::Policy{.generation = generation});
+}
+inline core::PolicyPtr offline(std::uint64_t generation) {
+    policy::Document nothing;
+    nothing.rules.push_back({.id = "offline", .action = policy::Action::deny});
+    return std::make_shared<policy::Policy>(policy::Policy{
+        .generation = generation,
+        .layers = {{policy::Layer::sandbox, std::make_shared<policy::Document>(std::move(nothing))}}});
+}
+
 // One sandbox's way out on plain loopback sockets. Where its connections "were going" is set by the test.
 struct House {
     explicit House(Executor loop, EgressConfig settings = {}) : executor{loop} {
@@ -66,7 +77,7 @@ struct House {
         proxy = local_address(sockets.tcp.get());
         dns_udp = local_address(sockets.dns_udp.get());
         dns_tcp = local_address(sockets.dns_tcp.get());
-        egress->attach(kBox, "acme", std::move(sockets), {});
+        egress->attach(kBox, "acme", std::move(sockets), open(1));
     }
 
     Task<std::unique_ptr<Stream>> connect_out() {

@@ -62,8 +62,8 @@ NameVerdict judge_type(Type type) {
 
 }  // namespace
 
-NameVerdict judge_name(const dns::Query& query, std::string_view own_name, bool internet,
-                       const Destinations& destinations) {
+NameVerdict judge_name(const dns::Query& query, std::string_view own_name, const policy::Policy& policy,
+                       const Destinations& destinations, WallTime now) {
     if (query.opcode != 0) return {Action::unknown_operation, ""};
     if (query.question.klass != kClassIn) return {Action::refused, "class"};
     const std::string name = dns::to_text(query.question.name);
@@ -71,7 +71,10 @@ NameVerdict judge_name(const dns::Query& query, std::string_view own_name, bool 
     if (name.size() > kMaxNameBytes) return {Action::refused, "length"};
     if (is_own_name(name, own_name))
         return {query.question.type == Type::a ? Action::own : Action::empty, ""};
-    if (!internet) return {Action::blocked, "offline"};
+    if (const policy::Decision decision = policy::decide_name(policy, name, now);
+        decision.action == policy::Action::deny) {
+        return {Action::blocked, decision.rule};
+    }
     if (std::ranges::count(kMetadataNames, std::string_view{name}) > 0)
         return {Action::blocked, "always-deny:metadata"};
     if (name.ends_with(kReverseV4) || name.ends_with(kReverseV6)) {

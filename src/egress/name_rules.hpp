@@ -5,6 +5,7 @@
 
 #include "egress/destinations.hpp"
 #include "egress/dns_message.hpp"
+#include "policy/policy.hpp"
 
 namespace oyat::egress {
 
@@ -22,8 +23,10 @@ struct NameVerdict {
     std::string_view reason;  // set for blocked and refused
 };
 
-// Pure. `own_name` is the sandbox's host name; `internet` false blocks all names but its own.
-[[nodiscard]] NameVerdict judge_name(const dns::Query& query, std::string_view own_name, bool internet,
-                                     const Destinations& destinations);
+// Pure. `own_name` is the sandbox's host name; names that no rule of the policy could allow are blocked. The
+// verdict lives as long as the policy.
+[[nodiscard]] NameVerdict judge_name(const dns::Query& query, std::string_view own_name,
+                                     const policy::Policy& policy, const Destinations& destinations,
+                                     WallTime now);
 
 }  // namespace oyat::egress

@@ -21,7 +21,9 @@ dns::Query query(std::string_view name, dns::Type type) {
 }
 
 Action action(std::string_view name, dns::Type type, bool internet = true) {
-    return judge_name(query(name, type), kOwn, internet, destinations()).action;
+    policy::Policy policy;
+    if (!internet) policy.layers.push_back({policy::Layer::sandbox, std::make_shared<policy::Document>()});
+    return judge_name(query(name, type), kOwn, policy, destinations(), WallTime{}).action;
 }
 
 TEST(NameRules, EachTypeHasItsTreatment) {
@@ -60,13 +62,13 @@ TEST(NameRules, NoSandboxLearnsWhatAPrivateAddressIsCalled) {
 TEST(NameRules, RefusesWhatItWouldNotUnderstand) {
     dns::Query odd = query("a.test", dns::Type::a);
     odd.question.name = std::string{"\3a\nb\0", 5};
-    EXPECT_EQ(judge_name(odd, kOwn, true, destinations()).action, Action::refused);
+    EXPECT_EQ(judge_name(odd, kOwn, {}, destinations(), {}).action, Action::refused);
     dns::Query chaos = query("version.bind", dns::Type::txt);
     chaos.question.klass = 3;
-    EXPECT_EQ(judge_name(chaos, kOwn, true, destinations()).action, Action::refused);
+    EXPECT_EQ(judge_name(chaos, kOwn, {}, destinations(), {}).action, Action::refused);
     dns::Query update = query("a.test", dns::Type::a);
     update.opcode = 5;
-    EXPECT_EQ(judge_name(update, kOwn, true, destinations()).action, Action::unknown_operation);
+    EXPECT_EQ(judge_name(update, kOwn, {}, destinations(), {}).action, Action::unknown_operation);
     std::string tunnel;
     for (int i = 0; i < 3; ++i) tunnel += std::string(50, 'a') + ".";
     EXPECT_EQ(action(tunnel + "test", dns::Type::a), Action::refused);

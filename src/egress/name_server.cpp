@@ -36,8 +36,8 @@ Task<bool> read_exactly(Stream& stream, std::span<char> into) {
 
 }  // namespace
 
-NameServer::NameServer(Shared& shared, const core::EgressPolicy& policy, Report& report, Pins& pins,
-                       Spawn spawn, std::string sandbox, Fd udp, Fd tcp)
+NameServer::NameServer(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins, Spawn spawn,
+                       std::string sandbox, Fd udp, Fd tcp)
     : shared_{shared},
       policy_{policy},
       report_{report},
@@ -118,7 +118,9 @@ Task<std::optional<std::string>> NameServer::answer(std::string question, bool d
     if (!query) co_return std::nullopt;
     const std::string name = dns::to_text(query->question.name);
     dns::Answer answer;
-    const NameVerdict verdict = judge_name(*query, sandbox_, policy_.internet, shared_.destinations());
+    const core::PolicyPtr policy = policy_;
+    const NameVerdict verdict =
+        judge_name(*query, sandbox_, *policy, shared_.destinations(), shared_.clock.wall());
     using Action = NameVerdict::Action;
     switch (verdict.action) {
         case Action::ask: answer = co_await resolve(*query, name); break;
@@ -148,7 +150,12 @@ Task<dns::Answer> NameServer::resolve(dns::Query query, std::string name) {
             error.fault());
         co_return answer;
     }
-    if (!policy_.internet) co_return deny(query, name, "offline", dns::Rcode::no_such_name);
+    // The policy may have changed while the resolver was asked.
+    const core::PolicyPtr policy = policy_;
+    if (const policy::Decision now = policy::decide_name(*policy, name, shared_.clock.wall());
+        now.action == policy::Action::deny) {
+        co_return deny(query, name, now.rule, dns::Rcode::no_such_name);
+    }
     const Result<dns::Selection> selection =
         dns::select_answers(query.question, reply, shared_.destinations());
     if (!selection) co_return answer;

@@ -20,7 +20,7 @@ class NameServer {
 public:
     using Spawn = std::function<void(Task<>)>;
     // `spawn` starts a task whose owner keeps this object and all that it refers to alive.
-    NameServer(Shared& shared, const core::EgressPolicy& policy, Report& report, Pins& pins, Spawn spawn,
+    NameServer(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins, Spawn spawn,
                std::string sandbox, Fd udp, Fd tcp);
 
     Task<> run_datagrams();  // both run until close()
@@ -38,7 +38,7 @@ private:
                      dns::Rcode rcode);
 
     Shared& shared_;
-    const core::EgressPolicy& policy_;
+    const core::PolicyPtr& policy_;  // the one in force, which changes
     Report& report_;
     Pins& pins_;
     Spawn spawn_;

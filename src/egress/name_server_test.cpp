@@ -90,7 +90,7 @@ TEST(NameServer, SaysServerFailureWhenNoResolverAnswers) {
 
 TEST(NameServer, AnswersAtOnceWithoutInternet) {
     in_house([](House& house) -> Task<> {
-        house.egress->update(kBox, {.internet = false, .generation = 2});
+        house.egress->update(kBox, offline(2));
         EXPECT_EQ((co_await ask(house, "www.test", Type::a)).rcode, Rcode::no_such_name);
         EXPECT_TRUE(house.log.has("dns.denied", "offline"));
         const dns::Reply own = co_await ask(house, kBox, Type::a);
@@ -135,7 +135,7 @@ TEST(NameServer, HangsUpOnStreamsThatAreNotDns) {
 
 TEST(NameServer, RepeatedQuestionsMakeOneEvent) {
     in_house([](House& house) -> Task<> {
-        house.egress->update(kBox, {.internet = false, .generation = 2});
+        house.egress->update(kBox, offline(2));
         for (int i = 0; i < 5; ++i) co_await ask(house, "www.test", Type::a);
         EXPECT_EQ(house.log.lines.size(), 1u);
         house.egress->detach(kBox);

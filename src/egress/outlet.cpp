@@ -60,9 +60,9 @@ struct Outlet::Connection {
 };
 
 Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string tenant,
-               core::EgressSockets sockets, core::EgressPolicy policy)
+               core::EgressSockets sockets, core::PolicyPtr policy)
     : shared_{std::move(shared)},
-      policy_{policy},
+      policy_{std::move(policy)},
       report_{shared_->executor, shared_->events, sandbox, std::move(tenant)},
       listener_{shared_->executor, std::move(sockets.tcp)},
       rate_{shared_->config.limits.connections_per_second, shared_->config.limits.connections_burst,
@@ -102,13 +102,16 @@ void Outlet::open() {
     spawn(names_.run_streams());
 }
 
-void Outlet::update(core::EgressPolicy policy) {
-    policy_ = policy;
+std::size_t Outlet::update(core::PolicyPtr policy) {
+    policy_ = std::move(policy);
+    std::size_t cut = 0;
     for (Connection* connection : connections_) {
         if (judge(connection->to).allowed) continue;
         report_end(*connection, "policy", Fault::policy);
         if (connection->relay) connection->relay->cut();
+        ++cut;
     }
+    return cut;
 }
 
 void Outlet::cut() {
@@ -192,7 +195,14 @@ std::optional<Outlet::Destination> Outlet::destination_of(int socket) const {
 }
 
 Verdict Outlet::judge(const Destination& to) {
-    if (!policy_.internet) return {false, "offline"};
+    const policy::Decision decision =
+        policy::decide(*policy_,
+                       {.address = to.address,
+                        .port = to.port,
+                        .name = pins_.name_of(to.address, shared_->clock.mono()),
+                        .final = true},
+                       shared_->clock.wall());
+    if (!decision.allows()) return {false, decision.rule};
     return shared_->destinations().judge(to.address, to.port);
 }
 

@@ -22,13 +22,13 @@ namespace oyat::egress {
 class Outlet : public std::enable_shared_from_this<Outlet> {
 public:
     Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string tenant,
-           core::EgressSockets sockets, core::EgressPolicy policy);
+           core::EgressSockets sockets, core::PolicyPtr policy);
     ~Outlet();
     Outlet(const Outlet&) = delete;
     Outlet& operator=(const Outlet&) = delete;
 
-    void open();                             // once, when it is held by a shared_ptr
-    void update(core::EgressPolicy policy);  // cuts the connections that the new policy refuses
+    void open();                                 // once, when it is held by a shared_ptr
+    std::size_t update(core::PolicyPtr policy);  // cuts the connections that the new policy refuses
     // Resets every connection and stops listening, at once. The report of each is written before this
     // returns.
     void cut();
@@ -53,7 +53,7 @@ private:
                     std::optional<Fault> fault = std::nullopt) noexcept;
 
     std::shared_ptr<Shared> shared_;
-    core::EgressPolicy policy_;
+    core::PolicyPtr policy_;
     Report report_;
     Pins pins_;
     Acceptor listener_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "egress/ip_address.hpp"
+#include "io/ip_address.hpp"
 
 namespace oyat::egress {
 

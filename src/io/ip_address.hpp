@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "io/address.hpp"
 
-namespace oyat::egress {
+namespace oyat {
 
 // An IP address as policy sees it: sixteen bytes, IPv4 in its IPv4-mapped form, so that "::ffff:127.0.0.1"
 // and "127.0.0.1" are one and the same value and no rule can be passed by the other spelling.
@@ -48,6 +48,9 @@ public:
     static Result<Cidr> parse(std::string_view text);
 
     [[nodiscard]] bool contains(const IpAddress& address) const;
+    // "0.0.0.0/0", and whatever is wider.
+    [[nodiscard]] bool is_every_v4() const;
+    [[nodiscard]] std::string to_string() const;
 
 private:
     Cidr(const IpAddress& base, int bits) : base_{base}, bits_{bits} {}
@@ -56,4 +59,4 @@ private:
     int bits_;  // of the 128
 };
 
-}  // namespace oyat::egress
+}  // namespace oyat

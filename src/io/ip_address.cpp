@@ -1,4 +1,4 @@
-#include "egress/ip_address.hpp"
+#include "io/ip_address.hpp"
 
 #include <arpa/inet.h>
 
@@ -9,9 +9,10 @@
 
 #include "base/throwing.hpp"
 
-namespace oyat::egress {
+namespace oyat {
 namespace {
 
+constexpr int kMappedBits = 96;  // of an address that are the same for all of IPv4
 constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::array<std::uint8_t, 12> kNat64{0x00, 0x64, 0xff, 0x9b};
 
@@ -87,7 +88,7 @@ Result<Cidr> Cidr::parse(std::string_view text) {
     const std::size_t slash = text.find('/');
     const Result<IpAddress> base = IpAddress::parse(text.substr(0, slash));
     if (!base) return refuse(Errc::invalid_argument, "'" + std::string{text} + "' is not an address range");
-    const int offset = base->is_v4() ? 96 : 0;
+    const int offset = base->is_v4() ? kMappedBits : 0;
     int bits = 128;
     if (slash != std::string_view::npos) {
         const std::string_view digits = text.substr(slash + 1);
@@ -118,4 +119,13 @@ bool Cidr::contains(const IpAddress& address) const {
     return ((base_.bytes()[whole] ^ address.bytes()[whole]) & mask) == 0;
 }
 
-}  // namespace oyat::egress
+bool Cidr::is_every_v4() const {
+    return bits_ <= kMappedBits && contains(IpAddress::v4(0)) && contains(IpAddress::v4(0xFFFFFFFF));
+}
+
+std::string Cidr::to_string() const {
+    const bool v4 = base_.is_v4() && bits_ >= kMappedBits;
+    return base_.to_string() + "/" + std::to_string(v4 ? bits_ - kMappedBits : bits_);
+}
+
+}  // namespace oyat
