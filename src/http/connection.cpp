@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/defer.hpp"
-#include "base/json_escape.hpp"
 #include "base/log.hpp"
+#include "http/failure_answer.hpp"
 #include "http/serialize.hpp"
 #include "http/served_exchange.hpp"
 #include "io/cancel.hpp"
@@ -18,35 +18,19 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kHeadRead = 4096;
 constexpr std::size_t kMaxDrained = 256 * 1024;
-// A client in the middle of an upload that was refused (the disk is full) sees the answer only after it has sent
-// the rest: most read nothing before.
+// A client in the middle of an upload that was refused (the disk is full) sees the answer only after it has
+// sent the rest: most read nothing before.
 constexpr std::size_t kMaxLingered = 256 * 1024 * 1024;
 constexpr std::size_t kLingerRead = 64 * 1024;
 constexpr auto kLingerTime = 10s;
 
-std::string error_body(int code, std::string_view message) {
-    return "{\"code\":" + std::to_string(code) + ",\"message\":" + json_string(message) + "}";
-}
-
-// What a client may know of a failure that no front end has put into words.
-std::string public_message(const std::exception_ptr& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (const Error& e) {
-        return e.message();
-    } catch (...) {
-        return "internal error";
-    }
-}
-
 }  // namespace
 
-Connection::Connection(Executor executor, std::unique_ptr<Stream> stream, std::string peer, bool tls,
-                       Service& service)
+Connection::Connection(Executor executor, Accepted accepted, Service& service)
     : executor_{std::move(executor)},
-      stream_{std::move(stream)},
-      peer_{std::move(peer)},
-      tls_{tls},
+      stream_{std::move(accepted.stream)},
+      peer_{std::move(accepted.peer)},
+      tls_{accepted.tls},
       service_{service},
       read_deadline_{executor_,
                      [this] {
@@ -158,7 +142,7 @@ Task<Connection::Next> Connection::answer_failed(ServedExchange& exchange, std::
     const std::string message = error ? public_message(error) : "no handler answered";
     if (status == 500) log::error("request failed", {{"error", message}});
     exchange.forbid_keep_alive();
-    co_await exchange.respond(status, {{"Content-Type", "application/json"}}, error_body(status, message));
+    co_await exchange.respond(status, {{"Content-Type", "application/json"}}, failure_body(status, message));
     co_await linger();
     co_return Next::end;
 }
@@ -176,7 +160,7 @@ Task<bool> Connection::drain(ServedExchange& exchange) {
 }
 
 Task<> Connection::refuse_request(int status, std::string message) {
-    const std::string body = error_body(status, message);
+    const std::string body = failure_body(status, message);
     std::string answer;
     append_status_line(answer, status);
     answer.append(service_.date.now());

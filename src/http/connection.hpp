@@ -8,9 +8,8 @@
 #include <string_view>
 
 #include "http/byte_buffer.hpp"
-#include "http/date_line.hpp"
 #include "http/head.hpp"
-#include "http/server.hpp"
+#include "http/served_connection.hpp"
 #include "io/condition.hpp"
 #include "io/stream.hpp"
 #include "io/task_group.hpp"
@@ -18,28 +17,19 @@
 
 namespace oyat::http {
 
-// What all connections of a server share.
-struct Service {
-    Handler handler;
-    ServerOptions options;
-    DateLine date;
-};
-
 class ServedExchange;
 
-// One client's connection: reads a request, lets the handler answer, and so on until either side ends it.
-// serve() is run by a task of the server, which owns the connection and outlives it.
-class Connection {
+// One client's connection of HTTP/1.1: reads a request, lets the handler answer, and so on until either side
+// ends it.
+class Connection final : public ServedConnection {
 public:
-    Connection(Executor executor, std::unique_ptr<Stream> stream, std::string peer, bool tls,
-               Service& service);
+    Connection(Executor executor, Accepted accepted, Service& service);
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    Task<> serve();
-
+    Task<> serve() override;
     // Ends at once when between two requests, else after the present one.
-    void end_soon();
+    void end_soon() override;
 
 private:
     friend class ServedExchange;

@@ -19,4 +19,12 @@ std::string_view DateLine::now() {
     return line_;
 }
 
+std::string_view DateLine::value() {
+    constexpr std::string_view kName = "Date: ";
+    std::string_view line = now();
+    line.remove_prefix(kName.size());
+    line.remove_suffix(2);
+    return line;
+}
+
 }  // namespace oyat::http

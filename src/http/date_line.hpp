@@ -10,6 +10,8 @@ namespace oyat::http {
 class DateLine {
 public:
     [[nodiscard]] std::string_view now();
+    // The same without the name and the line's end.
+    [[nodiscard]] std::string_view value();
 
 private:
     std::time_t made_for_ = -1;

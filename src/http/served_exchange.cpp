@@ -9,6 +9,7 @@
 #include "base/defer.hpp"
 #include "http/prefixed_stream.hpp"
 #include "http/serialize.hpp"
+#include "http/whole_body.hpp"
 #include "io/post.hpp"
 
 namespace oyat::http {
@@ -17,7 +18,6 @@ namespace {
 // What a client may send ahead of an answer before we stop looking whether it is still there.
 constexpr std::size_t kMaxPipelined = 16 * 1024;
 constexpr std::size_t kPeekRead = 4096;
-constexpr std::size_t kWholeBodyRead = 16 * 1024;
 
 // A body of which more than this is unread is not worth waiting for; the connection ends instead.
 constexpr std::uint64_t kMaxDrained = 256 * 1024;
@@ -64,22 +64,7 @@ Task<std::size_t> ServedExchange::read_body(std::span<char> into) {
 }
 
 Task<std::string> ServedExchange::read_whole_body(std::size_t limit) {
-    std::string body;
-    const Error too_long{Errc::invalid_argument,
-                         "the request's body is longer than " + std::to_string(limit) + " bytes"};
-    if (request_.head.content_length.value_or(0) > limit) throw too_long;
-    for (;;) {
-        const std::size_t size = body.size();
-        // One more than allowed, to notice what is too much.
-        const std::size_t more = std::min<std::size_t>(
-            limit + 1 - size,
-            std::max<std::size_t>(request_.head.content_length.value_or(kWholeBodyRead), 1));
-        body.resize(size + std::max<std::size_t>(more, 1));
-        const std::size_t got = co_await read_body(std::span{body}.subspan(size));
-        body.resize(size + got);
-        if (got == 0) co_return body;
-        if (body.size() > limit) throw too_long;
-    }
+    return whole_body(*this, limit);
 }
 
 // A handler may learn too late that it has answered, or that the client went away: an error, not a broken

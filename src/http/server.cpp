@@ -11,11 +11,12 @@
 
 #include "base/defer.hpp"
 #include "base/throwing.hpp"
-#include "http/connection.hpp"
+#include "http/served_connection.hpp"
 #include "http/tls.hpp"
 #include "io/acceptor.hpp"
 #include "io/listen.hpp"
 #include "io/race.hpp"
+#include "io/task_group.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::http {
@@ -41,17 +42,14 @@ struct Server::Impl {
     Service service;
     std::list<Acceptor> acceptors;
     std::list<TlsContext> tls_contexts;
-    std::list<Connection*> connections;  // those that are being served, for close()
-    std::size_t count = 0;               // with those in a TLS handshake
+    std::list<ServedConnection*> connections;  // those that are being served, for close()
+    std::size_t count = 0;                     // with those in a TLS handshake
     std::unordered_map<std::string, std::size_t> count_of_peer;
     TaskGroup accepting;
     TaskGroup serving;
 
     Impl(Executor e, Handler handler, ServerOptions options)
-        : executor{e},
-          service{.handler = std::move(handler), .options = options, .date = {}},
-          accepting{e},
-          serving{e} {}
+        : executor{e}, service{.handler = std::move(handler), .options = options}, accepting{e}, serving{e} {}
 
     // One of the connections that the server and its peer may have, given back by the destructor.
     class Seat {
@@ -102,19 +100,24 @@ struct Server::Impl {
     }
 
     Task<> serve(std::unique_ptr<Stream> stream, Seat seat, TlsContext* tls) {
-        if (tls != nullptr) {
+        Accepted accepted{.stream = nullptr, .peer = seat.peer(), .tls = tls != nullptr};
+        if (tls == nullptr) {
+            accepted.stream = std::move(stream);
+        } else {
             try {
-                stream = co_await with_timeout(service.options.head_timeout, "TLS handshake",
-                                               tls_accept(*tls, std::move(stream)));
+                TlsSession session = co_await with_timeout(service.options.head_timeout, "TLS handshake",
+                                                           tls_accept(*tls, std::move(stream)));
+                accepted.stream = std::move(session.stream);
+                accepted.http2 = session.http2;
             } catch (const Error& e) {
                 if (e.code() == Errc::canceled) throw;
                 co_return;  // scanners and clients that don't trust us: nothing to report
             }
         }
-        Connection connection{executor, std::move(stream), seat.peer(), tls != nullptr, service};
-        const auto self = connections.insert(connections.end(), &connection);
+        const auto connection = make_connection(executor, std::move(accepted), service);
+        const auto self = connections.insert(connections.end(), connection.get());
         const Defer leaving{[this, self] { connections.erase(self); }};
-        co_await connection.serve();
+        co_await connection->serve();
     }
 };
 
@@ -130,7 +133,8 @@ std::uint16_t Server::listen(const std::string& address, std::uint16_t port) {
 
 std::uint16_t Server::listen_tls(const std::string& address, std::uint16_t port,
                                  const std::string& certificate_pem, const std::string& key_pem) {
-    TlsContext& context = impl_->tls_contexts.emplace_back(TlsContext::server(certificate_pem, key_pem));
+    TlsContext& context = impl_->tls_contexts.emplace_back(
+        TlsContext::server(certificate_pem, key_pem, TlsProtocols::http1_and_http2));
     Fd listener = listen_tcp(or_throw(SocketAddress::ip(address, port)));
     return local_address(impl_->listen(std::move(listener), &context)).port();
 }
@@ -142,7 +146,7 @@ void Server::listen_unix(const std::string& path, unsigned mode) {
 Task<> Server::close(std::chrono::milliseconds grace) {
     co_await impl_->accepting.close();
     impl_->acceptors.clear();
-    for (Connection* connection : impl_->connections) connection->end_soon();
+    for (ServedConnection* connection : impl_->connections) connection->end_soon();
     if (impl_->serving.size() > 0) {
         co_await race(impl_->serving.wait_idle(), sleep_for(grace));
     }

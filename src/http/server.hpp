@@ -21,11 +21,13 @@ struct ServerOptions {
     Millis write_timeout{600'000};  // for one write: a reader may pause, but not hold us for ever
     std::size_t max_connections = 16'384;
     std::size_t max_connections_per_peer = 16'384;
+    std::size_t max_streams = 128;  // requests at a time on one connection of HTTP/2
 };
 
-// HTTP/1.1 server on any number of listeners of one loop. Requests that are malformed are answered 400 and
+// HTTP server on any number of listeners of one loop. Requests that are malformed are answered 400 and
 // the connection closed; an Error thrown by the handler before start() becomes a 500 with
-// {"code":500,"message":"..."}, after start() an abort. Over TLS, ALPN offers only http/1.1.
+// {"code":500,"message":"..."}, after start() an abort. Over TLS, ALPN chooses HTTP/2 or 1.1;
+// without TLS there is only HTTP/1.1.
 class Server {
 public:
     Server(Executor executor, Handler handler, ServerOptions options = {});

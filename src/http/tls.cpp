@@ -14,6 +14,7 @@
 
 #include "base/defer.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "io/condition.hpp"
 
 namespace oyat::http {
@@ -22,8 +23,13 @@ namespace {
 constexpr std::size_t kRecordRead = 16 * 1024 + 512;  // one whole record and its header
 constexpr std::size_t kFlushAt = 128 * 1024;
 
-// In ALPN's form: length, name.
-constexpr std::array<unsigned char, 9> kHttp11 = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+// In ALPN's form: length, name. The server's order decides.
+constexpr std::string_view kHttp11 = "\x08http/1.1";
+constexpr std::string_view kHttp2AndHttp11 = "\x02h2\x08http/1.1";
+
+const unsigned char* bytes_of(std::string_view text) {
+    return reinterpret_cast<const unsigned char*>(text.data());
+}
 
 struct Deleter {
     void operator()(SSL* ssl) const noexcept { ::SSL_free(ssl); }
@@ -48,15 +54,46 @@ Owned<BIO> reading(const std::string& pem) {
     return Owned<BIO>{::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
 }
 
-int choose_http11(SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
-                  unsigned offered_length, void*) {
+int choose_protocol(const std::string_view& supported, const unsigned char** chosen, unsigned char* length,
+                    const unsigned char* offered, unsigned offered_length) {
     unsigned char* found = nullptr;
-    if (::SSL_select_next_proto(&found, length, kHttp11.data(), kHttp11.size(), offered, offered_length) !=
-        OPENSSL_NPN_NEGOTIATED) {
+    if (::SSL_select_next_proto(&found, length, bytes_of(supported), static_cast<unsigned>(supported.size()),
+                                offered, offered_length) != OPENSSL_NPN_NEGOTIATED) {
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     }
     *chosen = found;
     return SSL_TLSEXT_ERR_OK;
+}
+
+void offer(SSL_CTX* context, TlsProtocols protocols) {
+    const std::string_view& supported = protocols == TlsProtocols::http1 ? kHttp11 : kHttp2AndHttp11;
+    ::SSL_CTX_set_alpn_select_cb(
+        context,
+        [](SSL*, const unsigned char** chosen, unsigned char* length, const unsigned char* offered,
+           unsigned offered_length, void* given) {
+            return choose_protocol(*static_cast<const std::string_view*>(given), chosen, length, offered,
+                                   offered_length);
+        },
+        const_cast<std::string_view*>(&supported));
+}
+
+std::string_view server_name(const SSL* ssl) {
+    const char* name = ::SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+    return name != nullptr ? std::string_view{name} : std::string_view{};
+}
+
+// OpenSSL's callback for "which certificate": 1 goes on, 0 ends the handshake with an alert.
+int use_chosen_identity(SSL* ssl, void* given) {
+    // No exception may pass through OpenSSL's frames.
+    try {
+        const std::optional<TlsIdentity> identity = (*static_cast<ChooseIdentity*>(given))(server_name(ssl));
+        if (!identity) return 0;
+        return ::SSL_use_certificate(ssl, identity->certificate) == 1 &&
+               ::SSL_use_PrivateKey(ssl, identity->key) == 1;
+    } catch (const std::exception& e) {
+        log::warn("no certificate for a TLS connection", {{"why", e.what()}});
+        return 0;
+    }
 }
 
 SSL_CTX* new_context(const SSL_METHOD* method) {
@@ -230,7 +267,8 @@ void TlsContext::Free::operator()(ssl_ctx_st* context) const noexcept {
     ::SSL_CTX_free(context);
 }
 
-TlsContext TlsContext::server(const std::string& certificate_pem, const std::string& key_pem) {
+TlsContext TlsContext::server(const std::string& certificate_pem, const std::string& key_pem,
+                              TlsProtocols protocols) {
     TlsContext context{new_context(::TLS_server_method())};
     const auto require = [](bool fine, std::string_view what) {
         if (!fine) throw tls_error(Errc::invalid_argument, what);
@@ -246,14 +284,22 @@ TlsContext TlsContext::server(const std::string& certificate_pem, const std::str
     const Owned<EVP_PKEY> key{::PEM_read_bio_PrivateKey(reading(key_pem).get(), nullptr, nullptr, nullptr)};
     require(key && ::SSL_CTX_use_PrivateKey(context.native(), key.get()) == 1, "TLS key");
     require(::SSL_CTX_check_private_key(context.native()) == 1, "TLS key and certificate");
-    ::SSL_CTX_set_alpn_select_cb(context.native(), choose_http11, nullptr);
+    offer(context.native(), protocols);
+    return context;
+}
+
+TlsContext TlsContext::server(ChooseIdentity choose, TlsProtocols protocols) {
+    TlsContext context{new_context(::TLS_server_method())};
+    context.choose_ = std::make_unique<ChooseIdentity>(std::move(choose));
+    ::SSL_CTX_set_cert_cb(context.native(), use_chosen_identity, context.choose_.get());
+    offer(context.native(), protocols);
     return context;
 }
 
 TlsContext TlsContext::client(const std::string& authorities_pem) {
     TlsContext context{new_context(::TLS_client_method())};
     ::SSL_CTX_set_verify(context.native(), SSL_VERIFY_PEER, nullptr);
-    ::SSL_CTX_set_alpn_protos(context.native(), kHttp11.data(), kHttp11.size());
+    ::SSL_CTX_set_alpn_protos(context.native(), bytes_of(kHttp11), static_cast<unsigned>(kHttp11.size()));
     if (authorities_pem.empty()) {
         ::SSL_CTX_set_default_verify_paths(context.native());
         return context;
@@ -268,11 +314,18 @@ TlsContext TlsContext::client(const std::string& authorities_pem) {
     return context;
 }
 
-Task<std::unique_ptr<Stream>> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream) {
+Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream) {
     auto tls = std::make_unique<TlsStream>(context, std::move(stream));
     ::SSL_set_accept_state(tls->ssl());
     co_await tls->handshake();
-    co_return tls;
+    const unsigned char* protocol = nullptr;
+    unsigned length = 0;
+    ::SSL_get0_alpn_selected(tls->ssl(), &protocol, &length);
+    TlsSession session;
+    session.http2 = length == 2;  // "h2"; the other that we take is longer
+    session.server_name = server_name(tls->ssl());
+    session.stream = std::move(tls);
+    co_return session;
 }
 
 Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,

@@ -1,20 +1,40 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "io/stream.hpp"
 #include "io/task.hpp"
 
+struct evp_pkey_st;
 struct ssl_ctx_st;
+struct x509_st;
 
 namespace oyat::http {
+
+// What a server shows of itself, borrowed from its owner for the time of a call.
+struct TlsIdentity {
+    x509_st* certificate = nullptr;
+    evp_pkey_st* key = nullptr;
+};
+// The identity for the host that a client asked for by SNI, "" when it named none; nothing ends the
+// handshake. The name is as hostile as everything else from a client.
+using ChooseIdentity = std::function<std::optional<TlsIdentity>(std::string_view server_name)>;
+
+// What a server offers by ALPN. A client that offers nothing gets HTTP/1.1.
+enum class TlsProtocols { http1, http1_and_http2 };
 
 // Certificates and rules for the connections of one listener, or for those that we make. TLS 1.2 and 1.3.
 class TlsContext {
 public:
     // `certificate_pem` may hold the chain behind the certificate. Throws Error when the two don't fit.
-    static TlsContext server(const std::string& certificate_pem, const std::string& key_pem);
+    static TlsContext server(const std::string& certificate_pem, const std::string& key_pem,
+                             TlsProtocols protocols = TlsProtocols::http1);
+    // A certificate for each connection. The choice is made on the loop, inside the handshake.
+    static TlsContext server(ChooseIdentity choose, TlsProtocols protocols);
     // Trusts the machine's certificate authorities, or only those in `authorities_pem` when it is not empty.
     static TlsContext client(const std::string& authorities_pem = {});
 
@@ -27,12 +47,19 @@ private:
     explicit TlsContext(ssl_ctx_st* context) : context_{context} {}
 
     std::unique_ptr<ssl_ctx_st, Free> context_;
+    std::unique_ptr<ChooseIdentity> choose_;  // where OpenSSL finds it, also after a move
 };
 
-// Speak TLS over a stream; http/1.1 is the only protocol offered and taken. Throw Error{unavailable} when the
-// handshake fails.
-Task<std::unique_ptr<Stream>> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream);
-// The server's certificate must be for `host`.
+// A connection after its handshake.
+struct TlsSession {
+    std::unique_ptr<Stream> stream;
+    bool http2 = false;       // as agreed by ALPN
+    std::string server_name;  // the SNI, as sent; "" for none
+};
+
+// Speak TLS over a stream. Throw Error{unavailable} when the handshake fails.
+Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream);
+// Offers and takes http/1.1 only. The server's certificate must be for `host`.
 Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,
                                           std::string host);
 

@@ -4,14 +4,19 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/throwing.hpp"
 #include "http/client.hpp"
 #include "http/loopback.hpp"
 #include "io/race.hpp"
 #include "io/run.hpp"
+#include "io/task_group.hpp"
 
 namespace oyat::http {
 namespace {
@@ -114,6 +119,63 @@ Task<> leave_over_tls() {
 
 TEST(Tls, NoticesAClientThatCloses) {
     run(leave_over_tls());
+}
+
+// What a server with a certificate for each name makes of a client that offers `protocols` and asks for
+// `name`.
+Task<TlsSession> meet(TlsContext& server, TlsContext& client, std::string name) {
+    std::array<int, 2> ends{};
+    sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
+    const Executor executor = co_await boost::asio::this_coro::executor;
+    std::optional<std::unique_ptr<Stream>> met;  // stays: the server's tickets come after the handshake
+    TaskGroup clients{executor};
+    clients.spawn(store_in(met, tls_connect(client, make_stream(executor, Fd{ends[0]}), std::move(name))));
+    TlsSession session = co_await tls_accept(server, make_stream(executor, Fd{ends[1]}));
+    co_await clients.wait_idle();
+    co_return session;
+}
+
+struct Native {
+    std::unique_ptr<X509, decltype(&::X509_free)> certificate{nullptr, ::X509_free};
+    std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key{nullptr, ::EVP_PKEY_free};
+
+    explicit Native(const Identity& identity) {
+        const auto reading = [](const std::string& pem) {
+            return std::unique_ptr<BIO, decltype(&::BIO_free)>{
+                ::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), ::BIO_free};
+        };
+        certificate.reset(
+            ::PEM_read_bio_X509(reading(identity.certificate).get(), nullptr, nullptr, nullptr));
+        key.reset(::PEM_read_bio_PrivateKey(reading(identity.key).get(), nullptr, nullptr, nullptr));
+    }
+};
+
+TEST(Tls, ChoosesTheCertificateByTheNameThatTheClientAsksFor) {
+    const Identity identity = make_identity();
+    const Native native{identity};
+    TlsContext server = TlsContext::server(
+        [&native](std::string_view name) -> std::optional<TlsIdentity> {
+            if (name != "localhost") return std::nullopt;
+            return TlsIdentity{.certificate = native.certificate.get(), .key = native.key.get()};
+        },
+        TlsProtocols::http1_and_http2);
+    TlsContext client = TlsContext::client(identity.certificate);
+    const TlsSession session = run(meet(server, client, "localhost"));
+    EXPECT_EQ(session.server_name, "localhost");
+    EXPECT_FALSE(session.http2);
+    EXPECT_THROW(run(meet(server, client, "other.test")), Error);
+}
+
+TEST(Tls, SpeaksHttp2WithWhoOffersIt) {
+    const Identity identity = make_identity();
+    TlsContext both = TlsContext::server(identity.certificate, identity.key, TlsProtocols::http1_and_http2);
+    TlsContext old = TlsContext::server(identity.certificate, identity.key);
+    TlsContext client = TlsContext::client(identity.certificate);
+    constexpr std::string_view kOffer = "\x08http/1.1\x02h2";
+    ::SSL_CTX_set_alpn_protos(client.native(), reinterpret_cast<const unsigned char*>(kOffer.data()),
+                              static_cast<unsigned>(kOffer.size()));
+    EXPECT_TRUE(run(meet(both, client, "localhost")).http2);
+    EXPECT_FALSE(run(meet(old, client, "localhost")).http2);
 }
 
 TEST(Tls, RefusesAKeyThatDoesNotFit) {
