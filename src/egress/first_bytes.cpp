@@ -92,27 +92,41 @@ FirstBytes read_hello(std::string_view hello) {
     return found;
 }
 
-// The hello may lie in any number of records, and these in any number of segments.
+// The length of the handshake message that begins here with its head of four bytes; nothing before that is
+// there.
+std::optional<std::size_t> message_size(std::string_view handshake) {
+    if (handshake.size() < 4) return std::nullopt;
+    return 4 + Reader{handshake.substr(1)}.number(3);
+}
+
+// The hello may lie in any number of records, and these in any number of segments. What follows it (early
+// data of RFC 8446, 2.3) is the server's affair, but not within its last record.
 FirstBytes look_at_tls(std::string_view bytes) {
     std::string handshake;
-    while (!bytes.empty()) {
+    std::optional<std::size_t> size;
+    while (!size || handshake.size() < *size) {
+        if (bytes.empty()) return {};
         if (static_cast<std::uint8_t>(bytes[0]) != kHandshakeRecord) return refused("broken-hello");
         if (bytes.size() >= 2 && bytes[1] != 3) return refused("tls-version");
-        if (bytes.size() < 5) break;
-        const std::size_t size = Reader{bytes.substr(3)}.number(2);
-        if (size == 0 || size > kMaxRecord) return refused("broken-hello");
-        handshake += bytes.substr(5, size);
-        if (bytes.size() < 5 + size) break;
-        bytes.remove_prefix(5 + size);
+        if (bytes.size() < 5) return {};
+        const std::size_t record = Reader{bytes.substr(3)}.number(2);
+        if (record == 0 || record > kMaxRecord) return refused("broken-hello");
+        handshake += bytes.substr(5, record);
+        if (!handshake.empty() && static_cast<std::uint8_t>(handshake[0]) != kClientHello)
+            return refused("broken-hello");
+        size = message_size(handshake);
+        if (size > FirstBytes::kMost) return refused("hello-size");
+        if (bytes.size() < 5 + record) return {};
+        bytes.remove_prefix(5 + record);
     }
-    if (!handshake.empty() && static_cast<std::uint8_t>(handshake[0]) != kClientHello)
-        return refused("broken-hello");
-    if (handshake.size() < 4) return {};
-    const std::size_t size = Reader{std::string_view{handshake}.substr(1)}.number(3);
-    if (size > FirstBytes::kMost) return refused("hello-size");
-    if (handshake.size() < 4 + size) return {};
-    if (handshake.size() > 4 + size) return refused("broken-hello");
+    if (handshake.size() > *size) return refused("broken-hello");
     return read_hello(std::string_view{handshake}.substr(4));
+}
+
+// A hello in the form of SSL 2.0, which OpenSSL still takes (RFC 5246, E.2): it has no server name.
+bool is_old_hello(std::string_view bytes) {
+    return bytes.size() >= 4 && (static_cast<std::uint8_t>(bytes[0]) & 0x80) != 0 && bytes[2] == 1 &&
+           (bytes[3] == 3 || bytes[3] == 0);
 }
 
 bool is_begun(std::string_view bytes, std::string_view whole) {
@@ -122,6 +136,9 @@ bool is_begun(std::string_view bytes, std::string_view whole) {
 // "GET /", "OPTIONS *", "GET http://...", "CONNECT a.test:443", in any case of letters: lenient servers take
 // all of them.
 FirstBytes look_at_text(std::string_view bytes) {
+    // Servers skip empty lines, some also spaces, before a request (RFC 9112, 2.2): a request in disguise.
+    constexpr std::string_view kBlank = " \t\r\n\v\f";
+    if (kBlank.find(bytes[0]) != std::string_view::npos) return refused("blank-start");
     const auto is_letter = [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-';
     };
@@ -129,7 +146,8 @@ FirstBytes look_at_text(std::string_view bytes) {
     const auto length = static_cast<std::size_t>(end - bytes.begin());
     if (length == 0 || length > kMaxMethod) return {.kind = Kind::other, .name = {}, .why = {}};
     if (length == bytes.size()) return {};
-    if (bytes[length] != ' ' && bytes[length] != '\t') return {.kind = Kind::other, .name = {}, .why = {}};
+    if (kBlank.find(bytes[length]) == std::string_view::npos)
+        return {.kind = Kind::other, .name = {}, .why = {}};
     if (length + 1 == bytes.size()) return {};
     if (bytes.starts_with("CONNECT ")) return {.kind = Kind::http, .name = {}, .why = {}};
     constexpr std::string_view kTargets = "/*hH \t";
@@ -147,6 +165,7 @@ FirstBytes look_at(std::string_view bytes) {
         if (bytes.size() < forbidden.size()) return {};
         return refused(forbidden == kPriorKnowledge ? "h2c" : "proxy-protocol");
     }
+    if (is_old_hello(bytes)) return refused("old-hello");
     return look_at_text(bytes);
 }
 

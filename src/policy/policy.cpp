@@ -41,19 +41,24 @@ Match match_protocol(const Rule& rule, const Attempt& attempt) {
     return holds ? Match::yes : Match::no;
 }
 
+// What cannot be read for sure is within no path that is allowed, and within every path that is not: a server
+// may understand what we do not (threats E-12).
+Match unreadable(const Rule& rule) {
+    return rule.action >= Action::ask ? Match::yes : Match::no;
+}
+
 Match match_request(const Rule& rule, const Attempt& attempt) {
     if (!rule.reads_requests()) return Match::yes;
     if (attempt.request == nullptr) {
-        // What is neither HTTP nor TLS has no requests.
-        if (attempt.protocol == Protocol::tcp) return Match::no;
-        return need_more(attempt, Match::needs_request);
+        // What is neither HTTP nor TLS has no requests that we know of.
+        if (attempt.protocol == Protocol::tcp || attempt.final) return unreadable(rule);
+        return Match::needs_request;
     }
     const Request& request = *attempt.request;
     if (!rule.methods.empty() && std::ranges::find(rule.methods, request.method) == rule.methods.end())
         return Match::no;
     if (rule.paths.empty()) return Match::yes;
-    // An ambiguous target is within no path that is allowed, and within every path that is not.
-    if (!request.target) return rule.action == Action::deny ? Match::yes : Match::no;
+    if (!request.target) return unreadable(rule);
     const bool holds = std::ranges::any_of(
         rule.paths, [&](const PathPattern& pattern) { return pattern.matches(*request.target); });
     return holds ? Match::yes : Match::no;

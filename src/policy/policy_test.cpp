@@ -105,6 +105,22 @@ TEST(Policy, ARuleMayAskForMoreCertainty) {
     EXPECT_FALSE(decide(policy, known, {}).allows());
 }
 
+// A bypass once: "\r\nGET /admin" was no HTTP to us, and so within no path that is denied.
+TEST(Policy, WhatCannotBeReadIsWithinEveryPathThatIsDenied) {
+    Rule admin = rule("admin", Action::deny, {"a.test"});
+    admin.paths.push_back(or_throw(PathPattern::parse("/admin/**")));
+    const Policy policy = policy_of({{Layer::sandbox, document({admin, rule("rest", Action::allow)})}});
+    Attempt opaque = attempt("a.test");
+    opaque.protocol = Protocol::tcp;
+    EXPECT_EQ(decide(policy, opaque, {}).rule, "admin");
+    Attempt unread = attempt("a.test");
+    unread.protocol = Protocol::tls;
+    EXPECT_EQ(decide(policy, unread, {}).need, Need::request);
+    unread.final = true;  // somebody forbids to read it
+    EXPECT_EQ(decide(policy, unread, {}).rule, "admin");
+    EXPECT_TRUE(decide(policy, attempt("b.test"), {}).allows());
+}
+
 TEST(Policy, ANameIsLookedUpOnlyWhenARuleCouldAllowIt) {
     Rule some = rule("some", Action::allow), all = rule("all", Action::allow),
          nothing = rule("none", Action::deny);

@@ -45,6 +45,11 @@ def reach(internet, sandbox, host="a.test"):
     assert any(visit.server_name == host and visit.heads for visit in internet.services.visits[seen:]), "the fixture did not see it"
 
 
+def output_of(message):
+    """What one message of a command's stream holds of its standard output."""
+    return base64.b64decode(message.get("event", {}).get("data", {}).get("stdout", ""))
+
+
 def events(server, sandbox, prefix):
     status, _, data = server.client.raw("GET", f"/v1/events?sandbox={sandbox.id}&type={prefix}&limit=1000", None,
                                         {"X-API-Key": server.client.key})
