@@ -171,6 +171,17 @@ Task<dns::Answer> NameServer::resolve(dns::Query query, std::string name) {
     co_return answer;
 }
 
+Task<> NameServer::look_up(std::string name) {
+    const Result<dns::WireName> wire = dns::to_wire(name);
+    if (!wire || !rate_.take(shared_.clock.mono())) co_return;
+    dns::Query query;
+    query.question = {.name = *wire, .type = dns::Type::a};
+    const core::PolicyPtr policy = policy_;
+    const NameVerdict verdict =
+        judge_name(query, sandbox_, *policy, shared_.destinations(), shared_.clock.wall());
+    if (verdict.action == NameVerdict::Action::ask) co_await resolve(query, std::move(name));
+}
+
 dns::Answer NameServer::deny(const dns::Query& query, const std::string& name, std::string_view reason,
                              dns::Rcode rcode) {
     report_.repeated("dns.denied",

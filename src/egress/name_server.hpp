@@ -26,6 +26,8 @@ public:
     Task<> run_datagrams();  // both run until close()
     Task<> run_streams();
     void close() noexcept;
+    // Asks for a name's addresses as if the sandbox had, so that those that it may know are pinned.
+    Task<> look_up(std::string name);
 
 private:
     Task<> answer_datagram(std::string question, SocketAddress to, std::optional<SocketAddress> from);

@@ -28,12 +28,8 @@ void tune(int inside, int outside) {
 
 // One connection of the sandbox, from its admission to its end. Counted as long as it exists.
 struct Outlet::Connection {
-    Connection(Outlet& owner, Destination destination, std::string name, std::string_view allowed_by)
-        : outlet{owner},
-          to{destination},
-          host{std::move(name)},
-          rule{allowed_by},
-          opened{owner.shared_->clock.mono()} {
+    Connection(Outlet& owner, Destination destination, std::string_view reached_by)
+        : outlet{owner}, to{destination}, reach{reached_by}, opened{owner.shared_->clock.mono()} {
         ++outlet.shared_->connections;
         outlet.connections_.insert(this);
     }
@@ -45,17 +41,24 @@ struct Outlet::Connection {
     Connection& operator=(const Connection&) = delete;
 
     [[nodiscard]] boost::json::object fields() const {
-        boost::json::object fields{{"addr", to.address.to_string()}, {"port", to.port}, {"rule", rule}};
-        if (!host.empty()) fields["host"] = host;
+        boost::json::object fields{
+            {"addr", to.address.to_string()}, {"port", to.port}, {"rule", passage.decision.rule}};
+        if (!passage.host.empty()) fields["host"] = passage.host;
+        if (!passage.policy) return fields;
+        fields["reach"] = reach;
+        fields["layer"] = policy::to_string(passage.decision.layer);
+        fields["strength"] = policy::to_string(passage.attempt.strength);
+        fields["generation"] = passage.policy->generation;
+        if (!passage.decision.category.empty()) fields["category"] = passage.decision.category;
         return fields;
     }
 
     Outlet& outlet;
     Destination to;
-    std::string host;  // as this sandbox looked it up, or ""
-    std::string_view rule;
+    std::string_view reach;  // why its address may be reached at all
     MonoTime opened;
-    std::unique_ptr<Relay> relay;  // null while connecting
+    Passage passage;               // without a policy while it is judged
+    std::unique_ptr<Relay> relay;  // null until connected
     bool end_reported = false;
 };
 
@@ -76,7 +79,9 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
              [this](Task<> task) { spawn(std::move(task)); },
              std::move(sandbox),
              std::move(sockets.dns_udp),
-             std::move(sockets.dns_tcp)} {}
+             std::move(sockets.dns_tcp)},
+      judge_{*shared_, policy_, pins_, [this](std::string name) { return names_.look_up(std::move(name)); }} {
+}
 
 Outlet::~Outlet() = default;
 
@@ -106,7 +111,8 @@ std::size_t Outlet::update(core::PolicyPtr policy) {
     policy_ = std::move(policy);
     std::size_t cut = 0;
     for (Connection* connection : connections_) {
-        if (judge(connection->to).allowed) continue;
+        // Those that are still looked at will be judged by the new policy.
+        if (!connection->passage.policy || judge_.still_passes(connection->passage)) continue;
         report_end(*connection, "policy", Fault::policy);
         if (connection->relay) connection->relay->cut();
         ++cut;
@@ -117,7 +123,7 @@ std::size_t Outlet::update(core::PolicyPtr policy) {
 void Outlet::cut() {
     cut_ = true;
     for (Connection* connection : connections_) {
-        report_end(*connection, "sandbox ended");
+        if (connection->passage.policy) report_end(*connection, "sandbox ended");
         if (connection->relay) connection->relay->cut();
     }
     listener_.close();
@@ -152,58 +158,61 @@ void Outlet::admit(Fd socket) {
     reset_on_close(socket.get());
     const std::optional<Destination> to = destination_of(socket.get());
     if (!to) return report_denied(to, "own-listener");
-    const Verdict verdict = judge(*to);
-    if (!verdict.allowed) return report_denied(to, verdict.rule);
-    auto connection = std::make_unique<Connection>(
-        *this, *to, pins_.name_of(to->address, shared_->clock.mono()), verdict.rule);
-    spawn(carry(std::move(socket), std::move(connection)));
+    const Verdict near = shared_->destinations().judge(to->address, to->port);
+    if (!near.allowed) return report_denied(to, near.rule);
+    spawn(carry(std::move(socket), std::make_unique<Connection>(*this, *to, near.rule)));
 }
 
 Task<> Outlet::carry(Fd socket, std::unique_ptr<Connection> connection) {
+    AsyncFd inside{shared_->executor, std::move(socket)};
+    try {
+        connection->passage = co_await judge_.connection(inside, connection->to);
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        log::debug("a connection ended before it was judged", {{"why", error.message()}});
+        co_return;
+    }
+    if (connection->passage.way == Passage::Way::pass) {
+        co_await pass(std::move(inside), *connection);
+    } else {
+        report_refused(*connection);
+    }
+}
+
+Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
     std::string why;
     std::optional<Fault> fault;
     try {
-        report_.event("connect.allowed", connection->fields());
-        Fd outside = co_await connect(connection->to.address.with_port(connection->to.port),
-                                      shared_->config.connect_limit);
+        report_.event("connect.allowed", connection.fields());
+        AsyncFd outside{shared_->executor,
+                        co_await connect(connection.to.address.with_port(connection.to.port),
+                                         shared_->config.connect_limit)};
         // The policy may have changed while we were connecting, and the end been reported for it.
-        if (connection->end_reported) co_return;
-        tune(socket.get(), outside.get());
-        connection->relay = std::make_unique<Relay>(
-            AsyncFd{shared_->executor, std::move(socket)}, AsyncFd{shared_->executor, std::move(outside)},
-            Relay::Limits{.idle = shared_->config.idle_limit,
-                          .half_closed = shared_->config.half_closed_limit},
-            shared_->passage, pace_, shared_->clock);
-        co_await connection->relay->run();
+        if (connection.end_reported) co_return;
+        tune(inside.get(), outside.get());
+        connection.relay =
+            std::make_unique<Relay>(std::move(inside), std::move(outside),
+                                    Relay::Limits{.idle = shared_->config.idle_limit,
+                                                  .half_closed = shared_->config.half_closed_limit},
+                                    shared_->passage, pace_, shared_->clock);
+        co_await connection.relay->run(std::exchange(connection.passage.bytes, {}));
         why = "closed";
     } catch (const Error& error) {
         if (error.code() == Errc::canceled) throw;
-        const bool idle = connection->relay && connection->relay->was_idle();
+        const bool idle = connection.relay && connection.relay->was_idle();
         why = idle ? "idle" : error.message();
         fault = idle ? Fault::limit : Fault::network;
     }
-    report_end(*connection, std::move(why), fault);
+    report_end(connection, std::move(why), fault);
 }
 
-std::optional<Outlet::Destination> Outlet::destination_of(int socket) const {
+std::optional<Destination> Outlet::destination_of(int socket) const {
     const std::optional<SocketAddress> original = shared_->config.original_destination(socket);
     // A program that connects to the listener itself was not redirected: there is nowhere to go.
     if (!original || *original == local_address(socket)) return std::nullopt;
     const std::optional<IpAddress> address = IpAddress::of(*original);
     if (!address) return std::nullopt;
     return Destination{*address, original->port()};
-}
-
-Verdict Outlet::judge(const Destination& to) {
-    const policy::Decision decision =
-        policy::decide(*policy_,
-                       {.address = to.address,
-                        .port = to.port,
-                        .name = pins_.name_of(to.address, shared_->clock.mono()),
-                        .final = true},
-                       shared_->clock.wall());
-    if (!decision.allows()) return {false, decision.rule};
-    return shared_->destinations().judge(to.address, to.port);
 }
 
 void Outlet::report_denied(const std::optional<Destination>& to, std::string_view rule) {
@@ -215,6 +224,12 @@ void Outlet::report_denied(const std::optional<Destination>& to, std::string_vie
             fields["host"] = std::move(host);
         }
     }
+    report_.repeated("connect.denied", std::move(fields), Fault::policy);
+}
+
+void Outlet::report_refused(const Connection& connection) {
+    boost::json::object fields = connection.fields();
+    if (connection.passage.way != Passage::Way::refuse) fields["rule"] = "needs-interception";
     report_.repeated("connect.denied", std::move(fields), Fault::policy);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/egress_control.hpp"
+#include "egress/judge.hpp"
 #include "egress/name_server.hpp"
 #include "egress/pins.hpp"
 #include "egress/relay.hpp"
@@ -35,10 +36,6 @@ public:
     Task<> close();  // cut(), then waits for the tasks
 
 private:
-    struct Destination {
-        IpAddress address;
-        std::uint16_t port = 0;
-    };
     struct Connection;
 
     static Task<> hold(std::shared_ptr<Outlet> self, Task<> task);
@@ -46,9 +43,11 @@ private:
     Task<> accept_all();
     void admit(Fd socket);
     Task<> carry(Fd socket, std::unique_ptr<Connection> connection);
+    Task<> pass(AsyncFd inside, Connection& connection);
     [[nodiscard]] std::optional<Destination> destination_of(int socket) const;
-    [[nodiscard]] Verdict judge(const Destination& to);
+    // A connection that no rule was asked about.
     void report_denied(const std::optional<Destination>& to, std::string_view rule);
+    void report_refused(const Connection& connection);
     void report_end(Connection& connection, std::string why,
                     std::optional<Fault> fault = std::nullopt) noexcept;
 
@@ -64,6 +63,7 @@ private:
     bool cut_ = false;
     TaskGroup tasks_;
     NameServer names_;
+    Judge judge_;
 };
 
 }  // namespace oyat::egress

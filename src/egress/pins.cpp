@@ -24,6 +24,16 @@ std::string Pins::name_of(const IpAddress& address, MonoTime now) const {
     return known->second.back().name;
 }
 
+std::vector<std::string> Pins::names_of(const IpAddress& address, MonoTime now) const {
+    std::vector<std::string> names;
+    const auto known = by_address_.find(address);
+    if (known == by_address_.end()) return names;
+    for (const Pin& pin : known->second) {
+        if (pin.until >= now) names.push_back(pin.name);
+    }
+    return names;
+}
+
 void Pins::make_room(MonoTime now) {
     MonoTime soonest = MonoTime::max();
     for (const auto& [address, pins] : by_address_) {

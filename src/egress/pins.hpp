@@ -19,6 +19,8 @@ public:
     void pin(const IpAddress& address, const std::string& name, std::chrono::seconds ttl, MonoTime now);
     // The name that was looked up last, or "".
     [[nodiscard]] std::string name_of(const IpAddress& address, MonoTime now) const;
+    // All that it stands for now, the one looked up last at the end.
+    [[nodiscard]] std::vector<std::string> names_of(const IpAddress& address, MonoTime now) const;
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:

@@ -41,9 +41,10 @@ Relay::Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> pas
                 cut();
             }} {}
 
-Task<> Relay::run() {
+Task<> Relay::run(std::string first) {
     touch();
     try {
+        co_await send_first(std::move(first));
         co_await race(direction(inside_, outside_, up_), direction(outside_, inside_, down_));
     } catch (...) {
         cut();
@@ -60,6 +61,18 @@ void Relay::cut() noexcept {
     reset_on_close(outside_.get());
     inside_.close();
     outside_.close();
+}
+
+Task<> Relay::send_first(std::string bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+        const ssize_t sent = ::send(outside_.get(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EAGAIN) {
+            co_await outside_.writable();
+            continue;
+        }
+        done += static_cast<std::size_t>(sys(sent, "write"));
+    }
+    up_ += bytes.size();
 }
 
 // Does not return before the other direction has ended too: the race is over when its first task is.

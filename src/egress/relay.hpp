@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "egress/pace.hpp"
 #include "io/async_fd.hpp"
@@ -27,8 +28,9 @@ public:
     Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Pace& pace,
           const Clock& clock);
 
-    // Throws Error when a side broke, was cut, or nothing moved for too long; both sides are then reset.
-    Task<> run();
+    // `first` was read from the sandbox already. Throws Error when a side broke, was cut, or nothing moved
+    // for too long; both sides are then reset.
+    Task<> run(std::string first = {});
     // Resets both sides now; run() ends.
     void cut() noexcept;
 
@@ -38,6 +40,7 @@ public:
 
 private:
     Task<> direction(AsyncFd& from, AsyncFd& to, std::uint64_t& moved);
+    Task<> send_first(std::string bytes);
     Task<> pump(AsyncFd& from, AsyncFd& to, std::uint64_t& moved);
     void touch();
 
