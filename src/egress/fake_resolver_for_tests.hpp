@@ -112,7 +112,7 @@ private:
     Task<> serve_stream(Fd socket) {
         try {
             std::unique_ptr<Stream> stream = make_stream(executor, std::move(socket));
-            if (tls_ != nullptr) stream = co_await http::tls_accept(*tls_, std::move(stream));
+            if (tls_ != nullptr) stream = (co_await http::tls_accept(*tls_, std::move(stream))).stream;
             do {
                 std::array<char, 1500> buffer;  // a question is short and comes in one piece
                 const std::size_t n = co_await stream->read_some(buffer);

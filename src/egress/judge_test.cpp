@@ -25,14 +25,17 @@ core::PolicyPtr only(std::vector<policy::Rule> rules, Action otherwise = Action:
 
 const IpAddress kThere = IpAddress::v4(0xC0000207);  // 192.0.2.7
 
+std::pair<Fd, Fd> socket_pair() {
+    std::array<int, 2> ends{};
+    sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
+    return {Fd{ends[0]}, Fd{ends[1]}};
+}
+
 // One connection of a sandbox, as the judge meets it.
 struct Court {
     explicit Court(Executor executor, core::PolicyPtr in_force)
         : shared{executor, bus, clock, {}}, policy{std::move(in_force)} {
-        std::array<int, 2> ends{};
-        sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
-        program = Fd{ends[0]};
-        inside = AsyncFd{executor, Fd{ends[1]}};
+        program = std::move(ends.first);
     }
     void pin(const std::string& name) { pins.pin(kThere, name, std::chrono::seconds{60}, clock.mono()); }
     void say(std::string_view bytes) const { ::send(program.get(), bytes.data(), bytes.size(), 0); }
@@ -46,8 +49,9 @@ struct Court {
     Pins pins;
     std::vector<std::string> asked;
     std::optional<std::string> resolver_knows;
+    std::pair<Fd, Fd> ends = socket_pair();
     Fd program;
-    AsyncFd inside{shared.executor, Fd{}};
+    AsyncFd inside{shared.executor, std::move(ends.second)};
     Judge judge{shared, policy, pins, [this](std::string name) -> Task<> {
                     asked.push_back(name);
                     if (resolver_knows == name) pin(name);
