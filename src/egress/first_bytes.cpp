@@ -139,10 +139,14 @@ FirstBytes look_at_text(std::string_view bytes) {
     // Servers skip empty lines, some also spaces, before a request (RFC 9112, 2.2): a request in disguise.
     constexpr std::string_view kBlank = " \t\r\n\v\f";
     if (kBlank.find(bytes[0]) != std::string_view::npos) return refused("blank-start");
-    const auto is_letter = [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-';
+    // Any token is a method to some server (RFC 9110, 9.1). One that begins with a digit is git's own
+    // protocol.
+    const auto is_token = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               std::string_view{"!#$%&'*+-.^_`|~"}.find(c) != std::string_view::npos;
     };
-    const auto* const end = std::ranges::find_if_not(bytes, is_letter);
+    if (bytes[0] >= '0' && bytes[0] <= '9') return {.kind = Kind::other, .name = {}, .why = {}};
+    const auto* const end = std::ranges::find_if_not(bytes, is_token);
     const auto length = static_cast<std::size_t>(end - bytes.begin());
     if (length == 0 || length > kMaxMethod) return {.kind = Kind::other, .name = {}, .why = {}};
     if (length == bytes.size()) return {};

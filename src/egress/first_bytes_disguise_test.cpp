@@ -15,10 +15,14 @@ TEST(FirstBytes, ARequestInDisguiseIsNoOtherProtocol) {
                                          " GET / HTTP/1.1\r\n", "\tGET / HTTP/1.1\r\n", "\r\nx", "\n"}) {
         EXPECT_EQ(look_at(bytes).kind, Kind::refused) << bytes;
     }
-    for (const std::string_view bytes :
-         {"GET\v/ HTTP/1.1\r\n", "GET\f/ HTTP/1.1\r\n", "get\t/ HTTP/1.1\r\n"}) {
+    for (const std::string_view bytes : {"GET\v/ HTTP/1.1\r\n", "GET\f/ HTTP/1.1\r\n", "get\t/ HTTP/1.1\r\n",
+                                         "G_T / HTTP/1.1\r\n", "GET2 / HTTP/1.1\r\n"}) {
         EXPECT_EQ(look_at(bytes).kind, Kind::http) << bytes;
     }
+}
+
+TEST(FirstBytes, GitsOwnProtocolIsNoRequest) {
+    EXPECT_EQ(look_at("0032git-upload-pack /project.git\0host=a.test\0"s).kind, Kind::other);
 }
 
 TEST(FirstBytes, AHelloOfSsl2IsNoWayAroundTheServerName) {

@@ -36,6 +36,18 @@ Task<Passage> Judge::connection(AsyncFd& inside, Destination to) const {
     passage.host = pins_.name_of(to.address, shared_.clock.mono());
     if (!passage.host.empty()) passage.attempt.strength = Strength::pin;
     if (decide(passage) && !(passage.way == Way::pass && may_carry_secrets(passage))) co_return passage;
+    co_return co_await by_first_bytes(inside, std::move(passage));
+}
+
+Task<Passage> Judge::heard(AsyncFd& inside, Passage passage) const {
+    passage.unheard = false;
+    passage.attempt.final = false;
+    passage.attempt.name.reset();
+    passage.attempt.protocol.reset();
+    co_return co_await by_first_bytes(inside, std::move(passage));
+}
+
+Task<Passage> Judge::by_first_bytes(AsyncFd& inside, Passage passage) const {
     if (co_await look(inside, passage) == Look::refused) co_return passage;
     // Of HTTP in clear each request says where it goes.
     if (passage.attempt.protocol == Protocol::http) {
@@ -110,6 +122,7 @@ Task<Judge::Look> Judge::look(AsyncFd& inside, Passage& passage) const {
         take_pinned_name(as_pinned);
         decide(as_pinned);
         if (as_pinned.way == Way::pass) {
+            as_pinned.unheard = true;
             passage = std::move(as_pinned);
             co_return Look::seen;
         }

@@ -31,6 +31,7 @@ struct Passage {
     policy::Decision decision;  // of a refusal by something else than a rule: only `rule`, which says what
     std::string host;           // the name that it was judged by, or what its address was looked up for; ""
     std::string bytes;          // what the program has sent already
+    bool unheard = false;       // let through because the program waits for the server to begin
 };
 
 // Judges one connection of a sandbox before anything leaves. Looks at first bytes only where a rule asks for
@@ -46,6 +47,8 @@ public:
 
     // Throws Error when the program goes away meanwhile.
     [[nodiscard]] Task<Passage> connection(AsyncFd& inside, Destination to) const;
+    // The same once more for a passage that was let through unheard, when the program begins after all.
+    [[nodiscard]] Task<Passage> heard(AsyncFd& inside, Passage passage) const;
     // One request of a connection that is read. `name` is canonical and must stand for the connection's
     // address.
     [[nodiscard]] policy::Decision request(const Passage& passage, std::string name,
@@ -57,6 +60,7 @@ public:
 
 private:
     enum class Look { seen, refused };
+    Task<Passage> by_first_bytes(AsyncFd& inside, Passage passage) const;
     Task<Look> look(AsyncFd& inside, Passage& passage) const;
     Task<bool> read_more(AsyncFd& inside, Passage& passage, Millis limit) const;
     Task<Look> take_name(Passage& passage, std::string name) const;

@@ -153,6 +153,21 @@ TEST(Judge, AProgramThatWaitsForTheServerGoesByThePinnedName) {
         });
 }
 
+// A bypass once: 300 ms of silence, then the hello of a neighbour at the same address.
+TEST(Judge, AProgramThatBeginsAfterAllIsJudgedByWhatItSays) {
+    in_court(
+        only({allow("a.test")}), +[](Court& court) -> Task<> {
+            court.pin("a.test");
+            Passage passage = co_await court.judged();
+            EXPECT_EQ(passage.way, Way::pass);
+            EXPECT_TRUE(passage.unheard);
+            court.say(hello(server_name("b.test")));
+            passage = co_await court.judge.heard(court.inside, std::move(passage));
+            EXPECT_EQ(passage.way, Way::refuse);
+            EXPECT_FALSE(passage.unheard);
+        });
+}
+
 TEST(Judge, RequestsAreReadWhereARuleAsksForThem) {
     policy::Rule orders = allow("a.test");
     orders.paths.push_back(or_throw(policy::PathPattern::parse("/v2/**")));

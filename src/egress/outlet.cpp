@@ -5,6 +5,8 @@
 
 #include "base/log.hpp"
 #include "io/connect.hpp"
+#include "io/gate.hpp"
+#include "io/race.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::egress {
@@ -58,7 +60,8 @@ struct Outlet::Connection {
     std::string_view reach;  // why its address may be reached at all
     MonoTime opened;
     Passage passage;               // without a policy while it is judged
-    std::unique_ptr<Relay> relay;  // null until connected
+    std::unique_ptr<Relay> relay;  // null until bytes may pass
+    Gate over;                     // opens when it is cut before that
     bool end_reported = false;
 };
 
@@ -115,6 +118,7 @@ std::size_t Outlet::update(core::PolicyPtr policy) {
         if (!connection->passage.policy || judge_.still_passes(connection->passage)) continue;
         report_end(*connection, "policy", Fault::policy);
         if (connection->relay) connection->relay->cut();
+        connection->over.open();
         ++cut;
     }
     return cut;
@@ -172,10 +176,14 @@ Task<> Outlet::carry(Fd socket, std::unique_ptr<Connection> connection) {
         log::debug("a connection ended before it was judged", {{"why", error.message()}});
         co_return;
     }
-    if (connection->passage.way == Passage::Way::pass) {
-        co_await pass(std::move(inside), *connection);
+    co_await go_on(std::move(inside), *connection);
+}
+
+Task<> Outlet::go_on(AsyncFd inside, Connection& connection) {
+    if (connection.passage.way == Passage::Way::pass) {
+        co_await pass(std::move(inside), connection);
     } else {
-        report_refused(*connection);
+        report_refused(connection);
     }
 }
 
@@ -189,6 +197,12 @@ Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
                                          shared_->config.connect_limit)};
         // The policy may have changed while we were connecting, and the end been reported for it.
         if (connection.end_reported) co_return;
+        if (connection.passage.unheard && !co_await server_begins(inside, outside, connection)) {
+            if (connection.end_reported) co_return;
+            outside.close();
+            connection.passage = co_await judge_.heard(inside, std::move(connection.passage));
+            co_return co_await go_on(std::move(inside), connection);
+        }
         tune(inside.get(), outside.get());
         connection.relay =
             std::make_unique<Relay>(std::move(inside), std::move(outside),
@@ -204,6 +218,15 @@ Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
         fault = idle ? Fault::limit : Fault::network;
     }
     report_end(connection, std::move(why), fault);
+}
+
+// A program that was let through for its silence could begin after all, with a name that nobody has judged:
+// then its bytes are looked at before they leave (threats E-04).
+Task<bool> Outlet::server_begins(AsyncFd& inside, AsyncFd& outside, Connection& connection) {
+    const std::size_t first =
+        co_await with_timeout(shared_->config.idle_limit, "wait for either side to begin",
+                              race(inside.readable(), outside.readable(), connection.over.pass()));
+    co_return first == 1;
 }
 
 std::optional<Destination> Outlet::destination_of(int socket) const {

@@ -43,7 +43,9 @@ private:
     Task<> accept_all();
     void admit(Fd socket);
     Task<> carry(Fd socket, std::unique_ptr<Connection> connection);
+    Task<> go_on(AsyncFd inside, Connection& connection);
     Task<> pass(AsyncFd inside, Connection& connection);
+    Task<bool> server_begins(AsyncFd& inside, AsyncFd& outside, Connection& connection);
     [[nodiscard]] std::optional<Destination> destination_of(int socket) const;
     // A connection that no rule was asked about.
     void report_denied(const std::optional<Destination>& to, std::string_view rule);

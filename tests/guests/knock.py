@@ -1,13 +1,18 @@
-"""Runs inside a sandbox: makes the connections that a file lists as JSON, and prints what came of each, one JSON line a try.
+"""Runs inside a sandbox: makes the connections that a file lists as JSON, some at a time, and prints what came of each, one JSON
+line a try.
 
-A try: {"address": text, "port": number, "udp": bool, "send": base64, "pieces": number, "finish": bool, "wait": seconds}; `finish` says
-that nothing more will be sent. An address with a colon is taken as IPv6. What came: {"got": base64, "errno": name or "", "ms": number};
+A try: {"address": text, "port": number, "udp": bool, "send": base64, "pieces": number, "finish": bool, "wait": seconds, "tls": name, "delay":
+seconds}; `finish` says that nothing more will be sent, `tls` that a handshake comes first, by that name. An address with a colon is taken
+as IPv6. What came: {"got": base64, "errno": name or "", "ms": number};
 errno is empty when the other side closed in good order.
 """
 import base64
+import concurrent.futures
 import errno
 import json
+import os
 import socket
+import ssl
 import sys
 import time
 
@@ -17,16 +22,26 @@ def pieces_of(data, count):
     return [data[at:at + size] for at in range(0, len(data), size)]
 
 
+def over_tls(connection, name):
+    trust = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
+    trust.set_alpn_protocols(["http/1.1"])
+    return trust.wrap_socket(connection, server_hostname=name)
+
+
 def knock(attempt):
     family = socket.AF_INET6 if ":" in attempt["address"] else socket.AF_INET
     kind = socket.SOCK_DGRAM if attempt.get("udp") else socket.SOCK_STREAM
     got, problem, began = b"", "", time.monotonic()
     try:
-        with socket.socket(family, kind) as connection:
+        with socket.socket(family, kind) as plain:
+            connection = plain
             connection.settimeout(attempt.get("wait", 5))
             connection.connect((attempt["address"], attempt["port"]))
             if kind == socket.SOCK_STREAM:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            time.sleep(attempt.get("delay", 0))
+            if "tls" in attempt:
+                connection = over_tls(connection, attempt["tls"])
             for piece in pieces_of(base64.b64decode(attempt.get("send", "")), attempt.get("pieces", 1)):
                 connection.sendall(piece)
             if attempt.get("finish"):
@@ -38,10 +53,13 @@ def knock(attempt):
                     break
     except TimeoutError:
         problem = "timeout"
+    except ssl.SSLError as error:
+        problem = error.reason or "TLS"
     except OSError as error:
         problem = errno.errorcode.get(error.errno, str(error))
     return {"got": base64.b64encode(got).decode(), "errno": problem, "ms": round((time.monotonic() - began) * 1000)}
 
 
-for each in json.load(open(sys.argv[1], encoding="utf-8")):
-    print(json.dumps(knock(each)), flush=True)
+with concurrent.futures.ThreadPoolExecutor(16) as crowd:
+    for outcome in crowd.map(knock, json.load(open(sys.argv[1], encoding="utf-8"))):
+        print(json.dumps(outcome), flush=True)

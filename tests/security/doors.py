@@ -7,7 +7,16 @@ import pathlib
 
 GUESTS = pathlib.Path(__file__).resolve().parent.parent / "guests"
 USERS = ("root", "user")
+ANY_RULE = ("",)
 NO_ROUTE = ("ENETUNREACH", "EHOSTUNREACH", "EACCES", "EINVAL", "EADDRNOTAVAIL")
+
+
+def by_rules(*rules, default="deny"):
+    """What a create says for a sandbox with these rules."""
+    return {"policy": {"egress": {"default": default, "rule": list(rules)}}}
+
+
+ONLY_A = by_rules({"id": "only-a", "action": "allow", "host": ["a.test"], "port": [443]})
 
 
 class Outcome:
@@ -24,7 +33,7 @@ def a_try(address, port, send=b"", **more):
 
 
 def knock(sandbox, tries, user="user"):
-    """Makes these tries in the sandbox, one after the other."""
+    """Makes these tries in the sandbox, several at a time; what came of each, in order."""
     sandbox.write("/tmp/knock.py", (GUESTS / "knock.py").read_bytes(), user="root")
     sandbox.write("/tmp/tries.json", json.dumps(tries).encode(), user="root")
     result = sandbox.run(["python3", "/tmp/knock.py", "/tmp/tries.json"], user=user, timeout_ms=120_000)
@@ -66,6 +75,15 @@ def nothing_leaves(internet, sandbox):
     left = internet.packets.all()
     assert not left, f"left the machine: {sorted(set(left))[:8]}"
     reach(internet, sandbox)
+
+
+@contextlib.contextmanager
+def nothing_to(internet, address):
+    """As above, for one address."""
+    internet.forget()
+    yield
+    left = [packet for packet in internet.packets.all() if packet[1] == address]
+    assert not left, left
 
 
 def denied(server, sandbox):

@@ -4,6 +4,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 
 
 class Visit:
@@ -11,6 +12,7 @@ class Visit:
 
     def __init__(self, address, port):
         self.address, self.port = address, port
+        self.at = time.monotonic()
         self.server_name = None  # of the TLS handshake
         self.heads = []          # of HTTP requests, as they came
         self.bytes = b""         # of other protocols
