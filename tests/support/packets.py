@@ -35,6 +35,7 @@ class Packets:
         self._lock = threading.Lock()
         self._seen = []
         self._over = set()
+        self.total = 0  # of packets, forgotten ones too
         self._marks = set()
         self._marks_to = marks_to
         self._ignored = ignored
@@ -54,11 +55,13 @@ class Packets:
                 continue
             seen = describe(protocol, packet)
             with self._lock:
-                if not seen or seen[0] in self._ignored or seen in self._over:
+                if not seen or seen[0] in self._ignored:
                     continue
                 if seen[0] == ("udp", self._marks_to, _MARK_PORT):
                     self._marks.add(packet[-16:])
-                else:
+                    continue
+                self.total += 1
+                if seen not in self._over:
                     self._seen.append(seen)
 
     def all(self):
