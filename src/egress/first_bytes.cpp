@@ -137,8 +137,9 @@ bool is_begun(std::string_view bytes, std::string_view whole) {
 // all of them.
 FirstBytes look_at_text(std::string_view bytes) {
     // Servers skip empty lines, some also spaces, before a request (RFC 9112, 2.2): a request in disguise.
-    constexpr std::string_view kBlank = " \t\r\n\v\f";
-    if (kBlank.find(bytes[0]) != std::string_view::npos) return refused("blank-start");
+    constexpr std::string_view kBlank = " \t\v\f";
+    if (kBlank.find(bytes[0]) != std::string_view::npos || bytes[0] == '\r' || bytes[0] == '\n')
+        return refused("blank-start");
     // Any token is a method to some server (RFC 9110, 9.1). One that begins with a digit is git's own
     // protocol.
     const auto is_token = [](char c) {
