@@ -3,6 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "base/result.hpp"
 
 namespace oyat {
 
@@ -27,10 +30,14 @@ public:
 
 // "2026-11-30T10:02:03.114Z" (RFC 3339, UTC, milliseconds).
 [[nodiscard]] std::string to_rfc3339(WallTime time);
+// "2026-12-01T00:00:00Z", with or without a fraction of the second; "+02:00" in place of the Z.
+[[nodiscard]] Result<WallTime> parse_rfc3339(std::string_view text);
 
 [[nodiscard]] inline std::int64_t unix_millis(WallTime time) {
     return std::chrono::duration_cast<Millis>(time.time_since_epoch()).count();
 }
-[[nodiscard]] inline WallTime from_unix_millis(std::int64_t ms) { return WallTime{Millis{ms}}; }
+[[nodiscard]] inline WallTime from_unix_millis(std::int64_t ms) {
+    return WallTime{Millis{ms}};
+}
 
 }  // namespace oyat

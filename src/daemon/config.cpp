@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/throwing.hpp"
+#include "base/units.hpp"
 #include "daemon/operator_env.hpp"
 #include "daemon/text_file.hpp"
 #include "daemon/toml_section.hpp"
-#include "daemon/units.hpp"
 
 namespace oyat::daemon {
 namespace {

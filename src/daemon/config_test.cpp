@@ -7,7 +7,7 @@
 
 #include "base/id.hpp"
 #include "daemon/operator_env.hpp"
-#include "daemon/units.hpp"
+#include "base/units.hpp"
 
 namespace oyat::daemon {
 namespace {

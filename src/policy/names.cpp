@@ -79,6 +79,16 @@ bool HostPattern::matches(std::string_view name) const {
     return false;
 }
 
+bool HostPattern::covers(const HostPattern& other) const {
+    if (kind_ == Kind::any) return true;
+    if (other.kind_ == Kind::any) return false;
+    if (other.kind_ == Kind::exact) return matches(other.name_);
+    if (kind_ == Kind::exact) return false;
+    // Whatever ends in ".b.test" ends in ".test"; at the same name only the apex makes a difference.
+    if (other.name_ == name_) return kind_ == Kind::here_and_below || other.kind_ == Kind::below;
+    return matches(other.name_);
+}
+
 std::string HostPattern::text() const {
     switch (kind_) {
         case Kind::any: return "*";

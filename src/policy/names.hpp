@@ -22,6 +22,8 @@ public:
 
     // `name` is canonical.
     [[nodiscard]] bool matches(std::string_view name) const;
+    // Whether every name that the other stands for is one of this.
+    [[nodiscard]] bool covers(const HostPattern& other) const;
     [[nodiscard]] bool is_any() const { return kind_ == Kind::any; }
     // The one name that it stands for; "" when it stands for more.
     [[nodiscard]] std::string_view exact() const { return kind_ == Kind::exact ? name_ : std::string_view{}; }

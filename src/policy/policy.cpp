@@ -50,6 +50,9 @@ Match unreadable(const Rule& rule) {
 Match match_request(const Rule& rule, const Attempt& attempt) {
     if (!rule.reads_requests()) return Match::yes;
     if (attempt.request == nullptr) {
+        if (rule.only_when_read && attempt.protocol != Protocol::http) {
+            return attempt.protocol ? Match::no : need_more(attempt, Match::needs_name);
+        }
         // What is neither HTTP nor TLS has no requests that we know of.
         if (attempt.protocol == Protocol::tcp || attempt.final) return unreadable(rule);
         return Match::needs_request;
@@ -119,7 +122,7 @@ Decision evaluate_name(const LayerDocument& layer, std::string_view name, WallTi
                std::ranges::any_of(rule.cidrs, [](const Cidr& range) { return range.is_every_v4(); });
     };
     for (const Rule& rule : layer.document->rules) {
-        if (is_over(rule, now)) continue;
+        if (is_over(rule, now) || rule.only_when_read) continue;
         if (!rule.hosts.empty() && !matches_any(rule.hosts, name)) continue;
         if (rule.action != Action::deny) {
             if (!rule.hosts.empty() || everywhere(rule)) return by_rule(layer, rule);

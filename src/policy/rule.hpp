@@ -49,6 +49,8 @@ struct Rule {
     Protocol protocol = Protocol::any;
     std::vector<std::string> methods;  // upper case as on the wire
     std::vector<PathPattern> paths;
+    bool only_when_read =
+        false;  // method and path count where requests are read anyway, and ask for no reading
     Strength require = Strength::cidr;  // allows only what is known at least so well
     std::optional<WallTime> expires;
 

@@ -1,11 +1,11 @@
-#include "daemon/units.hpp"
+#include "base/units.hpp"
 
 #include <charconv>
 #include <limits>
 #include <string>
 #include <utility>
 
-namespace oyat::daemon {
+namespace oyat {
 namespace {
 
 struct Unit {
@@ -43,4 +43,4 @@ Result<Millis> parse_duration(std::string_view text) {
     return Millis{static_cast<std::int64_t>(*ms)};
 }
 
-}  // namespace oyat::daemon
+}  // namespace oyat
