@@ -29,8 +29,9 @@ Passage& refuse_by(Passage& passage, std::string_view what) {
 
 }  // namespace
 
-Task<Passage> Judge::connection(AsyncFd& inside, Destination to) const {
+Task<Passage> Judge::connection(AsyncFd& inside, Destination to, std::string first) const {
     Passage passage;
+    passage.bytes = std::move(first);
     passage.attempt.address = to.address;
     passage.attempt.port = to.port;
     passage.host = pins_.name_of(to.address, shared_.clock.mono());

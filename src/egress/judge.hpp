@@ -45,8 +45,8 @@ public:
     Judge(Shared& shared, const core::PolicyPtr& policy, const Pins& pins, Lookup lookup)
         : shared_{shared}, policy_{policy}, pins_{pins}, lookup_{std::move(lookup)} {}
 
-    // Throws Error when the program goes away meanwhile.
-    [[nodiscard]] Task<Passage> connection(AsyncFd& inside, Destination to) const;
+    // `first` was read already. Throws Error when the program goes away meanwhile.
+    [[nodiscard]] Task<Passage> connection(AsyncFd& inside, Destination to, std::string first = {}) const;
     // The same once more for a passage that was let through unheard, when the program begins after all.
     [[nodiscard]] Task<Passage> heard(AsyncFd& inside, Passage passage) const;
     // One request of a connection that is read. `name` is canonical and must stand for the connection's

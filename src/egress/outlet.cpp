@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include "base/log.hpp"
-#include "io/connect.hpp"
+#include "egress/way_out.hpp"
 #include "io/gate.hpp"
 #include "io/race.hpp"
 #include "io/timer.hpp"
@@ -14,6 +14,7 @@ namespace {
 
 // Who connects too fast is slowed down, so that refusing costs us little.
 constexpr Millis kSlowDown{5};
+constexpr Millis kProxyTalk{10'000};
 constexpr int kDetectDeadPeerSeconds = 60;
 
 // Small writes are not held back, and a peer that vanished is noticed.
@@ -162,15 +163,57 @@ void Outlet::admit(Fd socket) {
     reset_on_close(socket.get());
     const std::optional<Destination> to = destination_of(socket.get());
     if (!to) return report_denied(to, "own-listener");
+    if (to->address == IpAddress::v4(kProxyAddress)) return spawn(serve_proxy(std::move(socket), to->port));
     const Verdict near = shared_->destinations().judge(to->address, to->port);
     if (!near.allowed) return report_denied(to, near.rule);
-    spawn(carry(std::move(socket), std::make_unique<Connection>(*this, *to, near.rule)));
+    spawn(carry(AsyncFd{shared_->executor, std::move(socket)},
+                std::make_unique<Connection>(*this, *to, near.rule), {}));
 }
 
-Task<> Outlet::carry(Fd socket, std::unique_ptr<Connection> connection) {
+Task<> Outlet::serve_proxy(Fd socket, std::uint16_t port) {
+    if (port != kHttpProxyPort && port != kSocksPort) {
+        co_return report_denied(Destination{IpAddress::v4(kProxyAddress), port}, "private");
+    }
     AsyncFd inside{shared_->executor, std::move(socket)};
+    ExplicitProxy proxy{port == kSocksPort ? ExplicitProxy::Kind::socks : ExplicitProxy::Kind::http, inside};
+    const std::optional<Destination> to =
+        co_await with_timeout(kProxyTalk, "hear where to connect", destination_of(proxy));
+    if (!to) co_return;
+    const Verdict near = shared_->destinations().judge(to->address, to->port);
+    if (!near.allowed) {
+        report_denied(to, near.rule);
+        co_return co_await proxy.refuse(socks::Reply::not_allowed,
+                                        "denied by rule " + std::string{near.rule});
+    }
+    co_await proxy.accept();
+    co_await carry(std::move(inside), std::make_unique<Connection>(*this, *to, near.rule), proxy.rest());
+}
+
+// A name is looked up as if the program had asked for it, so the same rules say whether it may.
+Task<std::optional<Destination>> Outlet::destination_of(ExplicitProxy& proxy) {
+    const std::optional<socks::Target> target = co_await proxy.target();
+    if (!target) co_return std::nullopt;
+    if (target->address) co_return Destination{*target->address, target->port};
+    const Result<std::string> name = policy::canonical_host(target->name);
+    if (!name) {
+        co_await proxy.refuse(socks::Reply::failure, "not a host name");
+        co_return std::nullopt;
+    }
+    co_await names_.look_up(*name);
+    const std::vector<IpAddress> addresses = pins_.addresses_of(*name, shared_->clock.mono());
+    if (addresses.empty()) {
+        const bool denied =
+            policy::decide_name(*policy_, *name, shared_->clock.wall()).action == policy::Action::deny;
+        co_await proxy.refuse(denied ? socks::Reply::not_allowed : socks::Reply::unreachable,
+                              denied ? "the name is denied by policy" : "the name was not found");
+        co_return std::nullopt;
+    }
+    co_return Destination{addresses.front(), target->port};
+}
+
+Task<> Outlet::carry(AsyncFd inside, std::unique_ptr<Connection> connection, std::string first) {
     try {
-        connection->passage = co_await judge_.connection(inside, connection->to);
+        connection->passage = co_await judge_.connection(inside, connection->to, std::move(first));
     } catch (const Error& error) {
         if (error.code() == Errc::canceled) throw;
         log::debug("a connection ended before it was judged", {{"why", error.message()}});
@@ -192,9 +235,7 @@ Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
     std::optional<Fault> fault;
     try {
         report_.event("connect.allowed", connection.fields());
-        AsyncFd outside{shared_->executor,
-                        co_await connect(connection.to.address.with_port(connection.to.port),
-                                         shared_->config.connect_limit)};
+        AsyncFd outside = co_await connect_out(*shared_, connection.to, connection.passage);
         // The policy may have changed while we were connecting, and the end been reported for it.
         if (connection.end_reported) co_return;
         if (connection.passage.unheard && !co_await server_begins(inside, outside, connection)) {

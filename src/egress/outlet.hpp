@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/egress_control.hpp"
+#include "egress/explicit_proxy.hpp"
 #include "egress/judge.hpp"
 #include "egress/name_server.hpp"
 #include "egress/pins.hpp"
@@ -42,7 +43,11 @@ private:
     void spawn(Task<> task);
     Task<> accept_all();
     void admit(Fd socket);
-    Task<> carry(Fd socket, std::unique_ptr<Connection> connection);
+    // For programs that name their destination to a proxy inside.
+    Task<> serve_proxy(Fd socket, std::uint16_t port);
+    Task<std::optional<Destination>> destination_of(ExplicitProxy& proxy);
+    // `first` was read already.
+    Task<> carry(AsyncFd inside, std::unique_ptr<Connection> connection, std::string first);
     Task<> go_on(AsyncFd inside, Connection& connection);
     Task<> pass(AsyncFd inside, Connection& connection);
     Task<bool> server_begins(AsyncFd& inside, AsyncFd& outside, Connection& connection);

@@ -34,6 +34,15 @@ std::vector<std::string> Pins::names_of(const IpAddress& address, MonoTime now) 
     return names;
 }
 
+std::vector<IpAddress> Pins::addresses_of(std::string_view name, MonoTime now) const {
+    std::vector<IpAddress> addresses;
+    for (const auto& [address, pins] : by_address_) {
+        if (std::ranges::any_of(pins, [&](const Pin& pin) { return pin.name == name && pin.until >= now; }))
+            addresses.push_back(address);
+    }
+    return addresses;
+}
+
 void Pins::make_room(MonoTime now) {
     MonoTime soonest = MonoTime::max();
     for (const auto& [address, pins] : by_address_) {

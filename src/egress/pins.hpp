@@ -21,6 +21,8 @@ public:
     [[nodiscard]] std::string name_of(const IpAddress& address, MonoTime now) const;
     // All that it stands for now, the one looked up last at the end.
     [[nodiscard]] std::vector<std::string> names_of(const IpAddress& address, MonoTime now) const;
+    // Where a name leads now, in no order.
+    [[nodiscard]] std::vector<IpAddress> addresses_of(std::string_view name, MonoTime now) const;
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:

@@ -25,12 +25,21 @@ struct Interception {
     std::vector<PortRange> ports;
 };
 
+// A proxy out in the world that all connections of a sandbox go through, after they were judged.
+struct Via {
+    enum class Kind : std::uint8_t { socks5, http } kind = Kind::socks5;
+    std::string host;  // a name, or an address
+    std::uint16_t port = 0;
+    std::string user, password;  // both empty: no login
+};
+
 // All that is in force for one sandbox, as one object that never changes: a change makes the next generation.
 // Layers stand from the server's down; each can only narrow what those above allow.
 struct Policy {
     std::uint64_t generation = 1;
     std::vector<LayerDocument> layers;
     std::vector<Interception> interceptions;
+    std::optional<Via> via;
     bool cut = false;  // the operator's brake: nothing passes, whatever the layers say
 
     // No rule at all: for tests, and for sandboxes whose documents are all absent.
