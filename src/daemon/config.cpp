@@ -13,6 +13,7 @@
 #include "daemon/operator_env.hpp"
 #include "daemon/text_file.hpp"
 #include "daemon/toml_section.hpp"
+#include "egress/host_entries.hpp"
 
 namespace oyat::daemon {
 namespace {
@@ -93,7 +94,10 @@ void read_egress(TomlSection& section, egress::EgressConfig& config) {
     section.parsed("bytes_per_second", config.limits.bytes_per_second, parse_bytes);
 }
 
-void read_dns(TomlSection& section, egress::UpstreamOptions& upstreams) {
+void read_dns(TomlSection& section, egress::EgressConfig& config) {
+    section.lists("hosts", config.hosts);
+    in("hosts", [&] { (void)or_throw(egress::HostEntries::parse(config.hosts)); });
+    egress::UpstreamOptions& upstreams = config.upstreams;
     std::vector<std::string> resolvers;
     section.texts("upstream", resolvers);
     if (resolvers.size() > kMaxResolvers) mistake("at most 4 resolvers are expected in upstream");
@@ -139,7 +143,7 @@ void read_file(TomlSection& root, Config& config, Listening& listening) {
     });
     root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config.sandboxes); });
     root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress); });
-    root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress.upstreams); });
+    root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress); });
     root.section("record", [&](TomlSection& record) {
         Millis age = config.retention.age;
         record.parsed("keep", age, parse_duration);

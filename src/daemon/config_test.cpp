@@ -51,6 +51,8 @@ TEST(Config, ReadsWhatTheFileSays) {
         reachable_private = ["10.20.0.0/16"]
         [dns]
         upstream = ["192.0.2.53", "tls://192.0.2.54#dns.example"]
+        [dns.hosts]
+        "db.internal" = ["10.20.0.5", "10.20.0.6"]
         [record]
         keep = "60d"
         keep_bytes = "1GiB"
@@ -67,6 +69,7 @@ TEST(Config, ReadsWhatTheFileSays) {
     EXPECT_EQ(config.egress.reachable_private, std::vector<std::string>{"10.20.0.0/16"});
     EXPECT_EQ(config.egress.upstreams.resolvers.at(0).address.to_string(), "192.0.2.53:53");
     EXPECT_EQ(config.egress.upstreams.resolvers.at(1).name, "dns.example");
+    EXPECT_EQ(config.egress.hosts.at("db.internal"), (std::vector<std::string>{"10.20.0.5", "10.20.0.6"}));
     EXPECT_EQ(config.retention.age, std::chrono::days{60});
 }
 
@@ -87,7 +90,8 @@ TEST(Config, RefusesWhatItDoesNotKnowAndSaysWhere) {
           "[sandbox.limits]\ncpus = -1", "[sandbox.limits]\nmemory = \"1GB\"",
           "[sandbox.limits]\nprocesses = -5", "[sandbox.environment]\nA = 1",
           "[dns]\nupstream = [\"name.example\"]", "[dns]\nupstream = [\"system\", \"192.0.2.53\"]",
-          "[dns]\nauthorities = \"/dev/null\"",
+          "[dns]\nauthorities = \"/dev/null\"", "[dns.hosts]\n\"db.internal\" = \"10.20.0.5\"",
+          "[dns.hosts]\n\"db.internal\" = [\"fd00::5\"]",
           "[dns]\nupstream = [\"tls://192.0.2.53#dns.example\"]\nauthorities = \"/dev/null\"", "sandbox = 1",
           "listen = ", "log_level = \"loud\""}) {
         EXPECT_NE(mistake_in(toml), "") << toml;

@@ -79,7 +79,7 @@ Task<> serve(Executor executor, Start start) {
     // What sandboxes are.
     core::Templates templates{*keeper};
     co_await templates.refresh();
-    const auto egress = egress::make_egress(executor, events, clock, config.egress);
+    const auto egress = egress::make_egress(executor, events, clock, store, config.egress);
     MachineGuard guard{clock, start.state.own};
     core::SandboxesConfig sandboxes_config = config.sandboxes;
     sandboxes_config.machine_full = [&guard] { return guard(); };
@@ -95,7 +95,9 @@ Task<> serve(Executor executor, Start start) {
                                                  .config = std::move(sandboxes_config)});
     emit_server_event(events, "server.started",
                       {{"version", kVersion}, {"state_id", facts.state_id}, {"kernel", facts.kernel}});
+    co_await egress->load();
     co_await sandboxes->recover();
+    co_await egress->forget_the_rest();
 
     // The doors: one front for each protocol.
     FrontDoor door{[&metrics](std::string_view front) { metrics.count_request(front); }};

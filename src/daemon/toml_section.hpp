@@ -53,6 +53,13 @@ public:
             });
         }
     }
+    // The same for lists of texts.
+    void lists(std::string_view key, std::map<std::string, std::vector<std::string>>& into) {
+        section(key, [&](TomlSection& inner) {
+            for (const auto& [name, item] : inner.table_)
+                inner.texts(name.str(), into[std::string{name.str()}]);
+        });
+    }
     void section(std::string_view key, const std::function<void(TomlSection&)>& take) {
         const toml::node* node = find(key);
         if (node == nullptr) return;

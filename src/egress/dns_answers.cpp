@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "egress/name_rules.hpp"
+
 namespace oyat::egress::dns {
 namespace {
 
@@ -24,6 +26,10 @@ const Record* find_alias(const Reply& reply, const WireName& owner) {
 
 }  // namespace
 
+std::uint32_t clamped_ttl(std::uint32_t ttl) {
+    return std::clamp(ttl, kShortestTtl, kLongestTtl);
+}
+
 Result<Selection> select_answers(const Question& question, const Reply& reply,
                                  const Destinations& destinations) {
     if (!same_name(reply.question.name, question.name) || reply.question.type != question.type) {
@@ -31,7 +37,7 @@ Result<Selection> select_answers(const Question& question, const Reply& reply,
     }
     Selection selection;
     const auto give = [&](Record record) {
-        record.ttl = std::clamp(record.ttl, kShortestTtl, kLongestTtl);
+        record.ttl = clamped_ttl(record.ttl);
         selection.records.push_back(std::move(record));
     };
     WireName owner = question.name;
@@ -39,6 +45,7 @@ Result<Selection> select_answers(const Question& question, const Reply& reply,
         const Record* alias = find_alias(reply, owner);
         if (alias == nullptr) break;
         if (aliases == kMaxAliases) return refuse(Errc::invalid_argument, "too many aliases");
+        if (!is_askable(to_text(alias->data))) return Selection{.withheld = 1};
         give(*alias);
         owner = alias->data;
     }

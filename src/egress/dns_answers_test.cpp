@@ -54,6 +54,16 @@ TEST(DnsAnswers, AnAliasToAPrivateAddressGivesNothing) {
     EXPECT_TRUE(got.addresses.empty());
 }
 
+TEST(DnsAnswers, AnAliasToANameThatIsNeverAskedForGivesNothing) {
+    for (const char* target : {"metadata.google.internal", "METADATA.goog", "localhost", "oyat.internal"}) {
+        const Selection got = or_throw(
+            select({alias("www.test", "in.test"), alias("in.test", target), address(target, "192.0.2.1")}));
+        EXPECT_EQ(got.withheld, 1u) << target;
+        EXPECT_TRUE(got.records.empty()) << target;
+        EXPECT_TRUE(got.addresses.empty()) << target;
+    }
+}
+
 TEST(DnsAnswers, ClampLifetimes) {
     const Selection got =
         or_throw(select({address("www.test", "192.0.2.1", 0), address("www.test", "192.0.2.2", 86400)}));

@@ -14,8 +14,9 @@ constexpr int kMaxJumps = 32;  // compression pointers within one name
 constexpr std::uint16_t kClassIn = 1;
 constexpr std::uint16_t kReplyFlag = 0x8000, kTruncatedFlag = 0x0200, kRecursionDesired = 0x0100,
                         kRecursionAvailable = 0x0080;
-constexpr std::uint16_t kOurPayload = 1232;  // what crosses every path unfragmented
-constexpr std::uint16_t kExtendedError = 15, kErrorBlocked = 15;
+constexpr std::uint16_t kOurPayload = 1232;   // what crosses every path unfragmented
+constexpr std::uint16_t kExtendedError = 15;  // the option of RFC 8914
+constexpr std::size_t kMaxReason = 64;
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
@@ -146,17 +147,22 @@ std::optional<std::string> read_data(Reader& in, Type type, std::size_t size) {
     return data;
 }
 
-void put_opt(std::string& out, bool blocked) {
+void put_opt(std::string& out, std::string_view options) {
     out += '\0';
     put_u16(out, std::to_underlying(Type::opt));
     put_u16(out, kOurPayload);
     put_u32(out, 0);
-    put_u16(out, blocked ? 6 : 0);
-    if (blocked) {
-        put_u16(out, kExtendedError);
-        put_u16(out, 2);
-        put_u16(out, kErrorBlocked);
-    }
+    put_u16(out, options.size());
+    out += options;
+}
+
+std::string extended_error(ExtendedError error, std::string_view reason) {
+    reason = reason.substr(0, kMaxReason);
+    std::string option;
+    put_u16(option, kExtendedError);
+    put_u16(option, 2 + reason.size());
+    put_u16(option, std::to_underlying(error));
+    return option.append(reason);
 }
 
 void put_record(std::string& out, const Query& query, const Record& record) {
@@ -325,7 +331,7 @@ std::string write_query(std::uint16_t id, const Question& question) {
     out += question.name;
     put_u16(out, std::to_underlying(question.type));
     put_u16(out, question.klass);
-    put_opt(out, false);
+    put_opt(out, {});
     return out;
 }
 
@@ -334,7 +340,9 @@ std::string write_answer(const Query& query, const Answer& answer, std::size_t l
     put_u16(body, std::to_underlying(query.question.type));
     put_u16(body, query.question.klass);
     std::string opt;
-    if (query.extended) put_opt(opt, answer.blocked);
+    if (query.extended) {
+        put_opt(opt, answer.error ? extended_error(*answer.error, answer.reason) : std::string{});
+    }
 
     std::size_t written = 0;
     for (const Record& record : answer.records) {

@@ -82,7 +82,7 @@ struct Reply {
     bool truncated = false;
     Rcode rcode = Rcode::ok;
     Question question;
-    std::vector<Record> answers;  // class IN, at most kMaxAnswers
+    std::vector<Record> answers{};  // class IN, at most kMaxAnswers
 };
 inline constexpr std::size_t kMaxAnswers = 256;
 // Of an upstream resolver. Only the answer section is looked at.
@@ -91,10 +91,14 @@ inline constexpr std::size_t kMaxAnswers = 256;
 // A question to an upstream resolver: recursion desired, EDNS with 1,232 bytes.
 [[nodiscard]] std::string write_query(std::uint16_t id, const Question& question);
 
+// Why there is no answer (RFC 8914), told to clients that know EDNS.
+enum class ExtendedError : std::uint16_t { blocked = 15, network_error = 23 };
+
 struct Answer {
     Rcode rcode = Rcode::ok;
-    std::vector<Record> records;
-    bool blocked = false;  // adds the extended error "blocked" (RFC 8914, 15) where the client knows EDNS
+    std::vector<Record> records{};
+    std::optional<ExtendedError> error{};
+    std::string reason{};  // a word or two beside `error`, for people; ASCII
 };
 // Records that do not fit into `limit` bytes are left out and the answer is marked as truncated.
 [[nodiscard]] std::string write_answer(const Query& query, const Answer& answer, std::size_t limit);

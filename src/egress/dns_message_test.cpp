@@ -130,12 +130,14 @@ TEST(DnsMessage, CutsAnAnswerThatDoesNotFit) {
     EXPECT_TRUE(or_throw(parse_reply(written)).truncated);
 }
 
-TEST(DnsMessage, SaysBlockedOnlyToThoseWhoUnderstand) {
-    const Answer blocked{.rcode = Rcode::no_such_name, .blocked = true};
+TEST(DnsMessage, SaysWhyOnlyToThoseWhoUnderstand) {
+    const Answer blocked{.rcode = Rcode::no_such_name, .error = ExtendedError::blocked, .reason = "offline"};
     const std::string plain = write_answer(or_throw(parse_query(question())), blocked, 512);
     EXPECT_EQ(plain.size(), question().size());
     const Query extended = or_throw(parse_query(question(1, bytes({0, 0, 41, 4, 0, 0, 0, 0, 0, 0, 0}))));
-    EXPECT_TRUE(write_answer(extended, blocked, 512).ends_with(bytes({0, 15, 0, 2, 0, 15})));
+    EXPECT_TRUE(write_answer(extended, blocked, 512).ends_with(bytes({0, 15, 0, 9, 0, 15}) + "offline"));
+    const Answer lost{.rcode = Rcode::server_failure, .error = ExtendedError::network_error};
+    EXPECT_TRUE(write_answer(extended, lost, 512).ends_with(bytes({0, 15, 0, 2, 0, 23})));
 }
 
 TEST(DnsMessage, ShowsNamesWithoutLettingThemSpeak) {

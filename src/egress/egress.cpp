@@ -7,50 +7,92 @@
 namespace oyat::egress {
 namespace {
 
+using OutletMap = std::map<std::string, std::shared_ptr<Outlet>>;
+
 Task<> bury(std::shared_ptr<Outlet> outlet) {
     co_await outlet->close();
+}
+
+Task<> bury_for_good(std::shared_ptr<Outlet> outlet, std::shared_ptr<Shared> shared, std::string sandbox) {
+    co_await outlet->close();
+    co_await shared->kept_pins.forget(std::move(sandbox));
+}
+
+// All at once, so that the store writes them together.
+Task<> save_and_bury(std::shared_ptr<Outlet> outlet) {
+    co_await outlet->close();
+    if (outlet->has_unsaved_pins()) co_await outlet->save_pins();
+}
+
+// core tells of a pause by its event alone.
+void follow_pauses(core::EventBus& events, std::weak_ptr<OutletMap> outlets) {
+    events.listen([outlets = std::move(outlets)](const core::Event& event) {
+        const bool paused = event.type == "sandbox.paused";
+        if (!paused && event.type != "sandbox.resumed") return;
+        const std::shared_ptr<OutletMap> all = outlets.lock();
+        if (!all) return;
+        const auto found = all->find(event.sandbox);
+        if (found == all->end()) return;
+        paused ? found->second->pause() : found->second->resume();
+    });
 }
 
 class Outlets final : public Egress {
 public:
     explicit Outlets(std::shared_ptr<Shared> shared)
-        : shared_{std::move(shared)}, ending_{shared_->executor} {}
+        : shared_{std::move(shared)}, ending_{shared_->executor} {
+        follow_pauses(shared_->events, outlets_);
+    }
     ~Outlets() override {
-        for (const auto& [sandbox, outlet] : outlets_) outlet->cut();
+        for (const auto& [sandbox, outlet] : *outlets_) outlet->cut();
     }
 
     void attach(std::string sandbox, std::string tenant, core::EgressSockets sockets,
                 core::PolicyPtr policy) override {
+        boost::json::array pins = shared_->kept_pins.take(sandbox);
         // After a restart of the keeper the listeners are new ones.
-        detach(sandbox);
+        if (const std::shared_ptr<Outlet> before = remove(sandbox)) {
+            pins = before->pins();
+            ending_.spawn(bury(before));
+        }
         const auto outlet = std::make_shared<Outlet>(shared_, sandbox, std::move(tenant), std::move(sockets),
                                                      std::move(policy));
+        outlet->take_over_pins(pins);
         outlet->open();
-        outlets_.emplace(std::move(sandbox), outlet);
+        outlets_->emplace(std::move(sandbox), outlet);
     }
 
     std::size_t update(const std::string& sandbox, core::PolicyPtr policy) override {
-        const auto found = outlets_.find(sandbox);
-        return found == outlets_.end() ? 0 : found->second->update(std::move(policy));
+        const auto found = outlets_->find(sandbox);
+        return found == outlets_->end() ? 0 : found->second->update(std::move(policy));
     }
 
     void detach(const std::string& sandbox) override {
-        const auto found = outlets_.find(sandbox);
-        if (found == outlets_.end()) return;
-        const std::shared_ptr<Outlet> outlet = std::move(found->second);
-        outlets_.erase(found);
-        outlet->cut();
-        ending_.spawn(bury(outlet));
+        if (const std::shared_ptr<Outlet> outlet = remove(sandbox)) {
+            ending_.spawn(bury_for_good(outlet, shared_, sandbox));
+        }
     }
 
+    Task<> load() override { co_await shared_->kept_pins.load(); }
+    Task<> forget_the_rest() override { co_await shared_->kept_pins.forget_untaken(); }
+
+    // The sandboxes go on without us: what is kept for them stays.
     Task<> close() override {
-        while (!outlets_.empty()) detach(std::string{outlets_.begin()->first});
+        while (!outlets_->empty()) ending_.spawn(save_and_bury(remove(outlets_->begin()->first)));
         co_await ending_.wait_idle();
     }
 
 private:
+    // Cut; nothing when there is none.
+    std::shared_ptr<Outlet> remove(const std::string& sandbox) {
+        const auto found = outlets_->extract(sandbox);
+        if (!found) return nullptr;
+        found.mapped()->cut();
+        return found.mapped();
+    }
+
     std::shared_ptr<Shared> shared_;
-    std::map<std::string, std::shared_ptr<Outlet>> outlets_;
+    std::shared_ptr<OutletMap> outlets_ = std::make_shared<OutletMap>();
     TaskGroup ending_;
 };
 
@@ -71,9 +113,9 @@ std::vector<core::LimitFacts> limit_facts(const EgressLimits& limits) {
 }
 
 std::unique_ptr<Egress> make_egress(Executor executor, core::EventBus& events, const Clock& clock,
-                                    EgressConfig config) {
+                                    core::Store& store, EgressConfig config) {
     return std::make_unique<Outlets>(
-        std::make_shared<Shared>(std::move(executor), events, clock, std::move(config)));
+        std::make_shared<Shared>(std::move(executor), events, clock, store, std::move(config)));
 }
 
 }  // namespace oyat::egress

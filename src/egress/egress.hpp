@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "core/egress_control.hpp"
 #include "core/event.hpp"
 #include "core/keeper.hpp"
+#include "core/store.hpp"
 #include "egress/upstreams.hpp"
 #include "io/address.hpp"
 
@@ -30,6 +32,7 @@ struct EgressConfig {
     std::vector<std::string> reachable_private;  // "10.20.0.0/16": see OperatorOpenings
     std::vector<std::string> open_always_deny;   // "10.1.2.3:8080"
     UpstreamOptions upstreams;
+    std::map<std::string, std::vector<std::string>> hosts;  // see HostEntries
     EgressLimits limits;
     Millis connect_limit{10'000};
     Millis idle_limit{3'600'000};       // no byte in either direction
@@ -41,6 +44,10 @@ struct EgressConfig {
 // The only way out of all sandboxes: a transparent proxy and a name server for each.
 class Egress : public core::EgressControl {
 public:
+    // Reads what an earlier oyatd kept for its sandboxes: before the first attach().
+    virtual Task<> load() = 0;
+    // Forgets what was kept for sandboxes that are no more: after all others were attached.
+    virtual Task<> forget_the_rest() = 0;
     // Cuts everything and waits until nothing runs any more. To be awaited before destruction.
     virtual Task<> close() = 0;
 };
@@ -48,9 +55,10 @@ public:
 // What of this is a limit of a sandbox, for those who show limits.
 [[nodiscard]] std::vector<core::LimitFacts> limit_facts(const EgressLimits& limits);
 
-// All on the executor's loop; bus and clock outlive it. Throws Error{invalid_argument} for a mistake in the
-// operator's lists.
+// All on the executor's loop; bus, clock and store outlive it. Throws Error{invalid_argument} for a mistake
+// in the operator's lists.
 [[nodiscard]] std::unique_ptr<Egress> make_egress(Executor executor, core::EventBus& events,
-                                                  const Clock& clock, EgressConfig config);
+                                                  const Clock& clock, core::Store& store,
+                                                  EgressConfig config);
 
 }  // namespace oyat::egress

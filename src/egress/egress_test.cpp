@@ -223,7 +223,8 @@ TEST(Egress, RefusesListsOfTheOperatorThatItWouldNotUnderstand) {
     SystemClock clock;
     NoLog log;
     core::EventBus bus{clock, log};
-    EXPECT_THROW((void)make_egress(loop.executor(), bus, clock, {.reachable_private = {"10.1.2.3/8"}}),
+    core::FakeStore store;
+    EXPECT_THROW((void)make_egress(loop.executor(), bus, clock, store, {.reachable_private = {"10.1.2.3/8"}}),
                  Error);
 }
 

@@ -7,6 +7,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/throwing.hpp"
+#include "core/fakes_for_tests.hpp"
 #include "egress/egress.hpp"
 #include "io/acceptor.hpp"
 #include "io/async_fd.hpp"
@@ -72,12 +73,24 @@ struct House {
         settings.open_always_deny.push_back(local_address(service.get()).to_string());
         settings.original_destination = [this](int) { return going_to; };
         going_to = local_address(service.get());
-        egress = make_egress(loop, bus, clock, std::move(settings));
+        config = std::move(settings);
+        egress = make_egress(loop, bus, clock, store, config);
+        move_in();
+    }
+
+    // The sandbox's listeners, as the keeper makes them.
+    void move_in() {
         core::EgressSockets sockets{listen_tcp(loopback()), udp_socket(), listen_tcp(loopback())};
         proxy = local_address(sockets.tcp.get());
         dns_udp = local_address(sockets.dns_udp.get());
         dns_tcp = local_address(sockets.dns_tcp.get());
         egress->attach(kBox, "acme", std::move(sockets), open(1));
+    }
+
+    // The egress of an oyatd that was started anew, on the same store.
+    Task<> start_again() {
+        egress = make_egress(executor, bus, clock, store, config);
+        co_await egress->load();
     }
 
     Task<std::unique_ptr<Stream>> connect_out() {
@@ -90,9 +103,11 @@ struct House {
     }
 
     Executor executor;
+    EgressConfig config;
     SystemClock clock;
     NoLog log;
     core::EventBus bus{clock, log};
+    core::FakeStore store;
     Fd service = listen_tcp(loopback());  // out in the world, as far as the sandbox knows
     Fd resolver;
     std::optional<SocketAddress> going_to;

@@ -34,7 +34,7 @@ std::pair<Fd, Fd> socket_pair() {
 // One connection of a sandbox, as the judge meets it.
 struct Court {
     explicit Court(Executor executor, core::PolicyPtr in_force)
-        : shared{executor, bus, clock, {}}, policy{std::move(in_force)} {
+        : shared{executor, bus, clock, store, {}}, policy{std::move(in_force)} {
         program = std::move(ends.first);
     }
     void pin(const std::string& name) { pins.pin(kThere, name, std::chrono::seconds{60}, clock.mono()); }
@@ -44,6 +44,7 @@ struct Court {
     NoLog log;
     SystemClock clock;
     core::EventBus bus{clock, log};
+    core::FakeStore store;
     Shared shared;
     core::PolicyPtr policy;
     Pins pins;

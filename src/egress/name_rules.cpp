@@ -9,7 +9,6 @@ namespace {
 using dns::Type;
 using Action = NameVerdict::Action;
 
-constexpr std::size_t kMaxNameBytes = 120;
 constexpr std::uint16_t kClassIn = 1;
 constexpr std::string_view kReverseV4 = ".in-addr.arpa", kReverseV6 = ".ip6.arpa";
 
@@ -17,8 +16,21 @@ constexpr std::string_view kReverseV4 = ".in-addr.arpa", kReverseV6 = ".ip6.arpa
 constexpr std::array<std::string_view, 4> kMetadataNames{
     "metadata.google.internal", "metadata.goog", "instance-data.ec2.internal", "metadata.azure.internal"};
 
+// Kept for oyat's own API inside, which nobody outside may answer for.
+constexpr std::string_view kReserved = "oyat.internal";
+
+bool is_within(std::string_view name, std::string_view domain) {
+    if (!name.ends_with(domain)) return false;
+    return name.size() == domain.size() || name[name.size() - domain.size() - 1] == '.';
+}
+
+bool is_metadata_name(std::string_view name) {
+    return std::ranges::any_of(kMetadataNames,
+                               [&](std::string_view known) { return is_within(name, known); });
+}
+
 bool is_own_name(std::string_view name, std::string_view own) {
-    return name == "localhost" || name.ends_with(".localhost") || (!own.empty() && name == own);
+    return is_within(name, "localhost") || (!own.empty() && name == own);
 }
 
 // "9.9.9.10.in-addr.arpa" stands for 10.9.9.9. Nothing for whole zones ("10.in-addr.arpa").
@@ -62,6 +74,10 @@ NameVerdict judge_type(Type type) {
 
 }  // namespace
 
+bool is_askable(std::string_view name) {
+    return !name.empty() && !is_own_name(name, "") && !is_metadata_name(name) && !is_within(name, kReserved);
+}
+
 NameVerdict judge_name(const dns::Query& query, std::string_view own_name, const policy::Policy& policy,
                        const Destinations& destinations, WallTime now) {
     if (query.opcode != 0) return {Action::unknown_operation, ""};
@@ -71,12 +87,12 @@ NameVerdict judge_name(const dns::Query& query, std::string_view own_name, const
     if (name.size() > kMaxNameBytes) return {Action::refused, "length"};
     if (is_own_name(name, own_name))
         return {query.question.type == Type::a ? Action::own : Action::empty, ""};
+    if (is_metadata_name(name)) return {Action::blocked, "always-deny:metadata"};
+    if (is_within(name, kReserved)) return {Action::blocked, "reserved"};
     if (const policy::Decision decision = policy::decide_name(policy, name, now);
         decision.action == policy::Action::deny) {
         return {Action::blocked, decision.rule};
     }
-    if (std::ranges::count(kMetadataNames, std::string_view{name}) > 0)
-        return {Action::blocked, "always-deny:metadata"};
     if (name.ends_with(kReverseV4) || name.ends_with(kReverseV6)) {
         if (const NameVerdict verdict = judge_reverse(name, destinations); verdict.action != Action::ask) {
             return verdict;

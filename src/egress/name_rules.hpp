@@ -9,6 +9,12 @@
 
 namespace oyat::egress {
 
+inline constexpr std::size_t kMaxNameBytes = 120;  // as text
+
+// Whether anybody may be asked for the name, as far as the name alone tells: not names of the sandbox itself,
+// of a cloud's metadata service, or of oyat.
+[[nodiscard]] bool is_askable(std::string_view name);
+
 // What is to be done with one question, before anybody is asked.
 struct NameVerdict {
     enum class Action {

@@ -77,6 +77,24 @@ TEST(NameRules, RefusesWhatItWouldNotUnderstand) {
 TEST(NameRules, MetadataNamesAreNotAskedFor) {
     EXPECT_EQ(action("metadata.google.internal", dns::Type::a), Action::blocked);
     EXPECT_EQ(action("METADATA.google.internal", dns::Type::a), Action::blocked);
+    EXPECT_EQ(action("www.metadata.google.internal", dns::Type::a), Action::blocked);
+    EXPECT_EQ(action("notmetadata.goog", dns::Type::a), Action::ask);
+}
+
+TEST(NameRules, NobodyOutsideAnswersForOyatItself) {
+    for (const char* name : {"oyat.internal", "OYAT.internal", "api.oyat.internal"}) {
+        EXPECT_EQ(action(name, dns::Type::a), Action::blocked) << name;
+    }
+    EXPECT_EQ(action("notoyat.internal", dns::Type::a), Action::ask);
+}
+
+TEST(NameRules, OwnNamesAreNotAskable) {
+    for (const char* name : {"", "localhost", "a.localhost"}) {
+        EXPECT_FALSE(is_askable(name)) << name;
+    }
+    for (const char* name : {"a.test", "notlocalhost", "1.2.3.4.in-addr.arpa", "localhost.test"}) {
+        EXPECT_TRUE(is_askable(name)) << name;
+    }
 }
 
 }  // namespace

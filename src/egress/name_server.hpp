@@ -4,11 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/egress_control.hpp"
-#include "egress/pins.hpp"
-#include "egress/report.hpp"
-#include "egress/shared.hpp"
-#include "egress/token_bucket.hpp"
+#include "egress/names.hpp"
 #include "io/acceptor.hpp"
 #include "io/datagram.hpp"
 #include "io/stream.hpp"
@@ -26,8 +22,8 @@ public:
     Task<> run_datagrams();  // both run until close()
     Task<> run_streams();
     void close() noexcept;
-    // Asks for a name's addresses as if the sandbox had, so that those that it may know are pinned.
-    Task<> look_up(std::string name);
+
+    [[nodiscard]] Names& names() { return names_; }
 
 private:
     Task<> answer_datagram(std::string question, SocketAddress to, std::optional<SocketAddress> from);
@@ -35,20 +31,13 @@ private:
     Task<> serve_questions(Stream& stream);
     // The answer's bytes; nothing for bytes that are no question at all.
     Task<std::optional<std::string>> answer(std::string question, bool datagram);
-    Task<dns::Answer> resolve(dns::Query query, std::string name);
-    dns::Answer deny(const dns::Query& query, const std::string& name, std::string_view reason,
-                     dns::Rcode rcode);
 
     Shared& shared_;
-    const core::PolicyPtr& policy_;  // the one in force, which changes
     Report& report_;
-    Pins& pins_;
     Spawn spawn_;
-    std::string sandbox_;
+    Names names_;
     DatagramSocket udp_;
     Acceptor tcp_;
-    TokenBucket rate_;
-    std::size_t under_way_ = 0;
     std::size_t streams_ = 0;
 };
 

@@ -16,6 +16,8 @@ namespace {
 constexpr Millis kSlowDown{5};
 constexpr Millis kProxyTalk{10'000};
 constexpr int kDetectDeadPeerSeconds = 60;
+constexpr Millis kGather{500};
+constexpr Millis kBetweenSaves{10'000};
 
 // Small writes are not held back, and a peer that vanished is noticed.
 void tune(int inside, int outside) {
@@ -32,7 +34,11 @@ void tune(int inside, int outside) {
 // One connection of the sandbox, from its admission to its end. Counted as long as it exists.
 struct Outlet::Connection {
     Connection(Outlet& owner, Destination destination, std::string_view reached_by)
-        : outlet{owner}, to{destination}, reach{reached_by}, opened{owner.shared_->clock.mono()} {
+        : outlet{owner},
+          to{destination},
+          reach{reached_by},
+          opened{owner.shared_->clock.mono()},
+          pinned{owner.pins_, destination.address, opened} {
         ++outlet.shared_->connections;
         outlet.connections_.insert(this);
     }
@@ -60,6 +66,7 @@ struct Outlet::Connection {
     Destination to;
     std::string_view reach;  // why its address may be reached at all
     MonoTime opened;
+    Pins::Hold pinned;
     Passage passage;               // without a policy while it is judged
     std::unique_ptr<Relay> relay;  // null until bytes may pass
     Gate over;                     // opens when it is cut before that
@@ -69,6 +76,7 @@ struct Outlet::Connection {
 Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string tenant,
                core::EgressSockets sockets, core::PolicyPtr policy)
     : shared_{std::move(shared)},
+      sandbox_{sandbox},
       policy_{std::move(policy)},
       report_{shared_->executor, shared_->events, sandbox, std::move(tenant)},
       listener_{shared_->executor, std::move(sockets.tcp)},
@@ -84,8 +92,8 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
              std::move(sandbox),
              std::move(sockets.dns_udp),
              std::move(sockets.dns_tcp)},
-      judge_{*shared_, policy_, pins_, [this](std::string name) { return names_.look_up(std::move(name)); }} {
-}
+      judge_{*shared_, policy_, pins_,
+             [this](std::string name) { return names_.names().look_up(std::move(name)); }} {}
 
 Outlet::~Outlet() = default;
 
@@ -109,6 +117,7 @@ void Outlet::open() {
     spawn(accept_all());
     spawn(names_.run_datagrams());
     spawn(names_.run_streams());
+    spawn(keep_pins());
 }
 
 std::size_t Outlet::update(core::PolicyPtr policy) {
@@ -140,6 +149,25 @@ void Outlet::cut() {
 Task<> Outlet::close() {
     cut();
     co_await tasks_.close();
+}
+
+// What a program looks up at once is written once, and a busy one writes seldom.
+Task<> Outlet::keep_pins() {
+    for (;;) {
+        co_await pins_.changed();
+        co_await sleep_for(kGather);
+        co_await save_pins();
+        co_await sleep_for(kBetweenSaves);
+    }
+}
+
+Task<> Outlet::save_pins() {
+    try {
+        co_await shared_->kept_pins.save(sandbox_, pins());
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        log::error("pinned names not saved", {{"sandbox", sandbox_}, {"error", error.message()}});
+    }
 }
 
 Task<> Outlet::accept_all() {
@@ -199,7 +227,7 @@ Task<std::optional<Destination>> Outlet::destination_of(ExplicitProxy& proxy) {
         co_await proxy.refuse(socks::Reply::failure, "not a host name");
         co_return std::nullopt;
     }
-    co_await names_.look_up(*name);
+    co_await names_.names().look_up(*name);
     const std::vector<IpAddress> addresses = pins_.addresses_of(*name, shared_->clock.mono());
     if (addresses.empty()) {
         const bool denied =

@@ -31,6 +31,15 @@ public:
 
     void open();                                 // once, when it is held by a shared_ptr
     std::size_t update(core::PolicyPtr policy);  // cuts the connections that the new policy refuses
+    // The names that this sandbox's addresses stand for: taken over from the outlet before, or from the last
+    // oyatd.
+    [[nodiscard]] boost::json::array pins() { return pins_.to_json(shared_->clock.mono()); }
+    void take_over_pins(const boost::json::array& pins) { pins_.restore(pins, shared_->clock.mono()); }
+    [[nodiscard]] bool has_unsaved_pins() const { return pins_.have_changed(); }
+    Task<> save_pins();
+    // A paused sandbox's pins do not age.
+    void pause() { pins_.pause(shared_->clock.mono()); }
+    void resume() { pins_.resume(shared_->clock.mono()); }
     // Resets every connection and stops listening, at once. The report of each is written before this
     // returns.
     void cut();
@@ -42,6 +51,7 @@ private:
     static Task<> hold(std::shared_ptr<Outlet> self, Task<> task);
     void spawn(Task<> task);
     Task<> accept_all();
+    Task<> keep_pins();
     void admit(Fd socket);
     // For programs that name their destination to a proxy inside.
     Task<> serve_proxy(Fd socket, std::uint16_t port);
@@ -59,6 +69,7 @@ private:
                     std::optional<Fault> fault = std::nullopt) noexcept;
 
     std::shared_ptr<Shared> shared_;
+    std::string sandbox_;
     core::PolicyPtr policy_;
     Report report_;
     Pins pins_;

@@ -11,7 +11,7 @@
 namespace oyat::egress {
 namespace {
 
-constexpr std::size_t kMaxKept = 8;
+constexpr std::size_t kMaxKept = 16;
 constexpr Millis kKeepFor{10'000};
 constexpr Millis kConnectLimit{10'000};  // the caller's limit is shorter
 

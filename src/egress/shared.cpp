@@ -9,12 +9,15 @@ constexpr std::size_t kPassageSize = 64 * 1024;
 
 }  // namespace
 
-Shared::Shared(Executor loop, core::EventBus& bus, const Clock& time, EgressConfig settings)
+Shared::Shared(Executor loop, core::EventBus& bus, const Clock& time, core::Store& store,
+               EgressConfig settings)
     : executor{std::move(loop)},
       events{bus},
       clock{time},
       config{std::move(settings)},
       upstreams{executor, config.upstreams},
+      hosts{in("dns: hosts", [&] { return or_throw(HostEntries::parse(config.hosts)); })},
+      kept_pins{store},
       passage(kPassageSize),
       destinations_{or_throw(OperatorOpenings::parse(config.reachable_private, config.open_always_deny))} {}
 

@@ -5,6 +5,8 @@
 #include "egress/destinations.hpp"
 #include "egress/egress.hpp"
 #include "egress/host_addresses.hpp"
+#include "egress/host_entries.hpp"
+#include "egress/kept_pins.hpp"
 #include "egress/upstreams.hpp"
 
 namespace oyat::egress {
@@ -13,7 +15,8 @@ namespace oyat::egress {
 // after the Egress itself.
 class Shared {
 public:
-    Shared(Executor executor, core::EventBus& events, const Clock& clock, EgressConfig config);
+    Shared(Executor executor, core::EventBus& events, const Clock& clock, core::Store& store,
+           EgressConfig config);
 
     // Knows the host's addresses as of now.
     [[nodiscard]] const Destinations& destinations();
@@ -23,6 +26,8 @@ public:
     const Clock& clock;
     const EgressConfig config;
     Upstreams upstreams;
+    const HostEntries hosts;
+    KeptPins kept_pins;
     std::size_t connections = 0;
     // Bytes pass through here between one read and the write after it, with no other turn of the loop in
     // between.

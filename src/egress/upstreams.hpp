@@ -31,6 +31,8 @@ public:
     // Throws Error{unavailable, Fault::upstream} after all tries, Error{exhausted} when too much is under
     // way.
     Task<dns::Reply> ask(dns::Question question);
+    // Half of what all sandboxes may ask at once is under way.
+    [[nodiscard]] bool busy() const { return open_ >= options_.max_open / 2; }
 
 private:
     void refresh();

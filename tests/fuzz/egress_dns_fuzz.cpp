@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/assert.hpp"
 #include "base/throwing.hpp"
+#include "egress/answer_cache.hpp"
 #include "egress/dns_answers.hpp"
 #include "egress/dns_message.hpp"
 #include "egress/name_rules.hpp"
+#include "egress/registered_domain.hpp"
+#include "egress/tunnel_watch.hpp"
 
 namespace {
 
@@ -36,15 +40,30 @@ void check_question(std::string_view bytes) {
     const auto query = dns::parse_query(bytes);
     if (!query) return;
     OYAT_ASSERT(query->question.name.size() <= 255);
-    (void)judge_name(*query, "i0123456789abcdefghij", true, destinations());
-    check_written(*query, {.rcode = dns::Rcode::refused, .records = {}, .blocked = true},
+    (void)judge_name(*query, "i0123456789abcdefghij", {}, destinations(), {});
+    const std::string name = dns::to_text(query->question.name);
+    const std::string domain = registered_domain(name);
+    OYAT_ASSERT(name.ends_with(domain));
+    (void)looks_like_data(name, domain);
+    check_written(*query,
+                  {.rcode = dns::Rcode::refused, .error = dns::ExtendedError::blocked, .reason = "type"},
                   query->payload_limit);
+}
+
+void check_cache(const dns::Reply& reply) {
+    AnswerCache cache;
+    cache.keep("www.test", reply, MonoTime{});
+    OYAT_ASSERT(cache.bytes() <= AnswerCache::kMaxBytes);
+    const auto known = cache.find("www.test", reply.question.type, MonoTime{});
+    OYAT_ASSERT(!known ||
+                (known->left >= std::chrono::seconds{30} && known->left <= std::chrono::seconds{300}));
 }
 
 void check_reply(std::string_view bytes) {
     const auto reply = dns::parse_reply(bytes);
     if (!reply) return;
     OYAT_ASSERT(reply->answers.size() <= dns::kMaxAnswers);
+    check_cache(*reply);
     const auto selection = dns::select_answers(reply->question, *reply, destinations());
     if (!selection) return;
     for (const IpAddress& address : selection->addresses) OYAT_ASSERT(destinations().may_be_told(address));

@@ -1,4 +1,5 @@
 """E-05, E-06: what the name server of a sandbox tells, whatever a sandbox asks and a resolver answers."""
+import hashlib
 import struct
 import threading
 import time
@@ -9,6 +10,7 @@ from doors import a_try
 from dns_wire import TYPES, record, reply
 from internet import METADATA, PRIVATE, SHARED
 
+REFUSED = 5
 ELSEWHERE = "203.0.113.53"  # a resolver that the sandbox would rather ask
 
 
@@ -154,10 +156,27 @@ def other_resolvers(server, internet):
                     assert not outcome.got, outcome
 
 
+def tunnel(server, internet):
+    """Names that carry data out: most reach nobody, the domain is shut from then on, it is told once, and other names go on."""
+    names = [hashlib.sha256(str(number).encode()).hexdigest()[:40] + ".tunnel.test" for number in range(150)]
+    with doors.sandbox_of(server, internet) as sandbox:
+        doors.reach(internet, sandbox)
+        internet.names.asked.clear()
+        told = ask(sandbox, [(name, "TXT") for name in names])
+        assert [answer.rcode for answer in told].count(REFUSED) == 50, told
+        assert len({name for name, _ in internet.names.asked if name.endswith(".tunnel.test")}) == 100
+        assert ask(sandbox, [("www.tunnel.test", "A")])[0].rcode == REFUSED
+        signals = doors.events(server, sandbox, "signal.")
+        assert [signal["domain"] for signal in signals] == ["tunnel.test"], signals
+        doors.on_record(server, sandbox, ("dns-tunnel",), name="www.tunnel.test")
+        doors.reach(internet, sandbox)
+
+
 def checks(tally, server, internet):
     tally.check("E-05 types of records", forbidden_types, server, internet)
     tally.check("E-06 forbidden answers", forbidden_answers, server, internet)
     tally.check("E-06 rebinding", rebinding, server, internet)
     tally.check("E-06 floods", floods, server, internet)
+    tally.check("E-06 tunnel", tunnel, server, internet)
     tally.check("E-06 silence", silence, server, internet)
     tally.check("E-06 other resolvers", other_resolvers, server, internet)
