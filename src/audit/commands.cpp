@@ -126,6 +126,7 @@ private:
         joined["process"] = pick(end, {"pid", "started", "ended", "duration_ms", "exit", "signal",
                                        "timed_out", "oom", "limit", "killed_by_api", "stdin_bytes", "by"});
         joined["resources"] = pick(end, {"resources"}).at("resources");
+        joined["masking"] = pick(end, {"masking"}).at("masking");
         joined["output"] = pick(end, {"stdout", "stderr", "pty", "since_restart"});
         boost::json::array network;
         for (auto& [key, line] : command.network) network.emplace_back(std::move(line));

@@ -37,8 +37,10 @@ Command::Command(CommandSurroundings& around, RunRequest request, std::string re
       joined_{joined},
       door_{around.door},
       since_{around.clock.mono()},
-      mark_{around.limits.mark()} {
-    recording_.emplace(around.texts);
+      mark_{around.limits.mark()},
+      shown_{around.masks, around.record.id, &Masks::from_clients},
+      release_{around.executor, [this] { show_rest(&MaskedOutput::release); }} {
+    recording_.emplace(around);
 }
 
 // --- calls of clients -------------------------------------------------------------------------------------
@@ -142,8 +144,20 @@ void Command::take(Output output) {
         output.bytes.erase(0, known);
     }
     if (output.bytes.empty()) return;
-    (is_err ? recording_->err : recording_->out).add(output.bytes);
-    outputs_->publish(std::move(output));
+    (is_err ? recording_->err : recording_->out).add(recording_->masked.feed(output.channel, output.bytes));
+    if (shown_.passes_all()) return outputs_->publish(std::move(output));
+    show(output.channel, shown_.feed(output.channel, output.bytes));
+    if (shown_.holds_little() && !release_.armed()) release_.arm(MaskedOutput::kHoldBack);
+}
+
+void Command::show(OutputChannel channel, std::string bytes) {
+    if (!bytes.empty()) outputs_->publish({.channel = channel, .bytes = std::move(bytes)});
+}
+
+// What was held back goes out: for a while it was little, or nothing comes any more.
+void Command::show_rest(std::string (MaskedOutput::*rest)(OutputChannel)) {
+    const OutputChannel first = request_.pty ? OutputChannel::pty : OutputChannel::out;
+    for (const OutputChannel channel : {first, OutputChannel::err}) show(channel, (shown_.*rest)(channel));
 }
 
 Task<> Command::pump(std::shared_ptr<Command> self, std::function<void()> ended) {
@@ -193,8 +207,7 @@ Event Command::exited_event(Witness by) {
     event.fields["started"] = to_rfc3339(started_);
     event.fields["duration_ms"] = std::chrono::duration_cast<Millis>(around_.clock.mono() - since_).count();
     event.fields["stdin_bytes"] = stdin_bytes_;
-    event.fields[request_.pty ? "pty" : "stdout"] = recording_->out.finish();
-    if (!request_.pty) event.fields["stderr"] = recording_->err.finish();
+    add_output(event);
     // Output before the restart is in no record; its reader had it.
     if (joined_) event.fields["since_restart"] = true;
     if (dropped_ > 0) event.fields["dropped_bytes"] = dropped_;
@@ -202,8 +215,31 @@ Event Command::exited_event(Witness by) {
     return event;
 }
 
+// With what was hidden from it, which an event of its own tells to those who watch for that.
+void Command::add_output(Event& event) {
+    MaskedOutput& masked = recording_->masked;
+    recording_->out.add(masked.finish(OutputChannel::out));
+    recording_->err.add(masked.finish(OutputChannel::err));
+    const masking::Tally tally = masked.tally();
+    boost::json::object by_secret;
+    for (const auto& [name, count] : tally.by_name) by_secret[json_text(name)] = count;
+    boost::json::object masking{
+        {"count", tally.count}, {"by_secret", std::move(by_secret)}, {"partial", tally.partial}};
+    if (tally.count > 0) {
+        Event applied = sandbox_event(around_.record, "mask.applied");
+        applied.fields = masking;
+        applied.fields["command"] = requested_event_;
+        emit_or_log(around_.events, std::move(applied));
+    }
+    event.fields["masking"] = std::move(masking);
+    event.fields[request_.pty ? "pty" : "stdout"] = recording_->out.finish();
+    if (!request_.pty) event.fields["stderr"] = recording_->err.finish();
+}
+
 void Command::conclude() {
     wall_.reset();
+    release_.disarm();
+    show_rest(&MaskedOutput::finish);
     ProcessEnd end{.exit_code = report_->exit_code,
                    .signal = report_->signal,
                    .timed_out = report_->timed_out,
@@ -243,6 +279,8 @@ void Command::conclude() {
 void Command::lost(const std::string& why) {
     if (end_) return;
     wall_.reset();
+    release_.disarm();
+    show_rest(&MaskedOutput::finish);
     Event event = exited_event(Witness::host);
     for (const char* unknown : {"exit", "signal", "limit"}) event.fields[unknown] = nullptr;
     event.fields["timed_out"] = out_of_time_;
@@ -256,6 +294,8 @@ void Command::lost(const std::string& why) {
 
 void Command::disconnect() {
     wall_.reset();
+    release_.disarm();
+    show_rest(&MaskedOutput::finish);
     recording_.reset();
     outputs_->interrupt(Error{Errc::unavailable, Fault::engine, "oyatd is being restarted"});
     agent_.reset();

@@ -8,6 +8,7 @@
 #include "core/agent_door.hpp"
 #include "core/fan_out.hpp"
 #include "core/limit_watch.hpp"
+#include "core/masked_output.hpp"
 #include "core/output_record.hpp"
 #include "core/process.hpp"
 #include "io/timer.hpp"
@@ -20,10 +21,12 @@ struct CommandSurroundings {
     const SandboxRecord& record;
     const Clock& clock;
     EventBus& events;
+    Masks& masks;
     Keeper& keeper;
     LimitWatch& limits;
     std::shared_ptr<AgentDoor> door;
     TextBudget& texts;
+    Executor executor;
 };
 
 // One process that was started through an API: its output goes to the record and to the subscribers, its end
@@ -75,15 +78,22 @@ private:
     // over.
     static Task<bool> move_output(std::shared_ptr<Command> self, std::shared_ptr<AgentProcess> agent);
     void take(Output output);
+    void show(OutputChannel channel, std::string bytes);
+    void show_rest(std::string (MaskedOutput::*rest)(OutputChannel));
     Task<> explain();
     Event exited_event(Witness by);
     void conclude();
 
     struct Recording {
-        explicit Recording(TextBudget& texts) : out{texts}, err{texts} {}
+        explicit Recording(const CommandSurroundings& around)
+            : out{around.texts},
+              err{around.texts},
+              masked{around.masks, around.record.id, &Masks::from_record} {}
         OutputRecord out;
         OutputRecord err;
+        MaskedOutput masked;
     };
+    void add_output(Event& event);
 
     CommandSurroundings& around_;  // gone with the table, as the door being shut shows
     const RunRequest request_;
@@ -98,6 +108,8 @@ private:
     MonoTime since_;
     LimitWatch::Mark mark_;
     std::optional<Recording> recording_;  // until the end
+    MaskedOutput shown_;                  // to clients
+    Timer release_;
     std::uint64_t stdin_bytes_ = 0;
     std::uint64_t dropped_ = 0;
     AgentProcess::Unacknowledged repeated_;  // what the agent is about to give once more

@@ -67,10 +67,13 @@ struct EventFilter {
     [[nodiscard]] bool matches(const Event& event) const;
 };
 
+class Masks;
+
 // Where every event of the house goes: first the record, then whoever listens.
 class EventBus {
 public:
-    EventBus(const Clock& clock, AuditLog& log);
+    // What must not be seen is hidden from each event before anybody sees it, if there are masks.
+    EventBus(const Clock& clock, AuditLog& log, Masks* masks = nullptr);
     ~EventBus();
 
     // Stamps the event, writes it to the record, shows it to the listeners. Returns its id. Throws what the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/event.hpp"
+#include "core/masks.hpp"
 #include "io/condition.hpp"
 #include "io/post.hpp"
 
@@ -90,6 +91,7 @@ struct EventBus::Impl {
 
     const Clock& clock;
     AuditLog& log;
+    Masks* masks;
     std::uint64_t next_seq;
     std::deque<Kept> ring;
     std::size_t ring_bytes = 0;
@@ -121,9 +123,10 @@ struct EventBus::Impl {
 // Numbers start at the microsecond of the start, so that an id is not given twice over restarts: no log can
 // say what the last one was, as there is one for each sandbox. They stay below 2^53, exact in every JSON
 // reader.
-EventBus::EventBus(const Clock& clock, AuditLog& log)
+EventBus::EventBus(const Clock& clock, AuditLog& log, Masks* masks)
     : impl_{new Impl{.clock = clock,
                      .log = log,
+                     .masks = masks,
                      .next_seq = static_cast<std::uint64_t>(unix_millis(clock.wall())) * 1000 + 1}} {}
 
 EventBus::~EventBus() {
@@ -135,6 +138,7 @@ std::string EventBus::emit(Event event) {
     event.id = "ev_" + std::to_string(event.seq);
     event.time = impl_->clock.wall();
     event.mono_ns = std::chrono::nanoseconds{impl_->clock.mono().time_since_epoch()}.count();
+    if (impl_->masks != nullptr) impl_->masks->hide(event);
     impl_->log.append(event);
     ++impl_->next_seq;
 

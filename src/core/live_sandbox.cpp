@@ -10,6 +10,7 @@
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
 #include "core/sandbox_policy.hpp"
+#include "core/secret_variables.hpp"
 
 namespace oyat::core {
 namespace {
@@ -41,12 +42,18 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
                  CommandSurroundings{.record = record_,
                                      .clock = deps.clock,
                                      .events = deps.events,
+                                     .masks = deps.masks,
                                      .keeper = deps.keeper,
                                      .limits = limits_,
                                      .door = door_,
-                                     .texts = texts},
+                                     .texts = texts,
+                                     .executor = deps.executor},
                  deps.config, admission},
-      files_{record_, deps.events, limits_, door_} {}
+      files_{record_, deps.events, deps.masks, limits_, door_} {
+    std::vector<masking::Value> secrets = secrets_in(environment());
+    secrets.push_back({.name = "sandbox-token", .value = record_.access_token});
+    deps.masks.learn(record_.id, std::move(secrets));
+}
 
 LiveSandbox::~LiveSandbox() {
     door_->shut("the sandbox is gone");
@@ -257,6 +264,7 @@ Task<> LiveSandbox::finish_end(Ending ending) {
     } catch (const Error& e) {
         log::error("end of a sandbox not saved", {{"sandbox", record_.id}, {"error", e.message()}});
     }
+    deps_.masks.forget(record_.id);
 }
 
 Event LiveSandbox::ended_event(const Ending& ending) const {
@@ -300,6 +308,7 @@ Task<> LiveSandbox::undo_create() {
     const auto kill = [](Keeper& keeper, std::string id) -> Task<> { co_await keeper.kill(std::move(id)); };
     co_await try_to("kill", kill(deps_.keeper, record_.id));
     co_await try_to("forget", deps_.store.forget(record_.id));
+    deps_.masks.forget(record_.id);
     move_to(SandboxState::ended);
 }
 

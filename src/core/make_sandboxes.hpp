@@ -16,6 +16,8 @@
 
 namespace oyat::core {
 
+class Masks;
+
 // What the operator decides. The defaults are those of the documentation.
 struct SandboxesConfig {
     Limits default_limits = kDefaultLimits;
@@ -54,6 +56,7 @@ struct SandboxesDeps {
     EgressControl& egress;
     Store& store;
     EventBus& events;
+    Masks& masks;
     Templates& templates;
     SandboxesConfig config;
 };

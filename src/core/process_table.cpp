@@ -7,6 +7,7 @@
 #include "core/command_request.hpp"
 #include "core/json_text.hpp"
 #include "core/record_fields.hpp"
+#include "core/secret_variables.hpp"
 
 namespace oyat::core {
 namespace {
@@ -94,6 +95,7 @@ std::optional<Error> ProcessTable::refusal(const RunRequest& request, const Prin
 }
 
 Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal who) {
+    around_.masks.learn(around_.record.id, secrets_in(request.env));
     const std::optional<Error> denied = refusal(request, who);
     Event requested = requested_event(around_.record, request, who);
     requested.fields["verdict"] = {{"action", denied ? "deny" : "allow"},
@@ -104,8 +106,9 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
         Event event = sandbox_event(around_.record, type);
         event.fields["command"] = id;
         event.fields["argv"] = json_texts(request.argv);
-        add_failure(event, error);
-        return Error{error}.recorded_as(emit_or_log(around_.events, std::move(event)));
+        const Error shown = around_.masks.hide(around_.record.id, error);
+        add_failure(event, shown);
+        return Error{shown}.recorded_as(emit_or_log(around_.events, std::move(event)));
     };
     if (denied) throw failure("command.denied", *denied);
 
@@ -259,6 +262,7 @@ Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessI
                        .stdin_open = true,  // as far as we know; the agent says no if not
                        .tag = std::move(mark.tag)};
     if (info.pty) request.pty = TermSize{};
+    around_.masks.learn(around_.record.id, secrets_in(request.env));
     command = std::make_shared<Command>(around_, std::move(request), std::move(mark.command), true);
     command->connect(std::move(process));
     add(command);

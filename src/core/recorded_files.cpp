@@ -33,8 +33,9 @@ Error RecordedFiles::refused(const Event& intended, const Error& error) {
     Event event = intended;
     event.fields["operation"] = std::string_view{intended.type}.substr(std::string_view{"file."}.size());
     event.type = "file.refused";
-    add_failure(event, error);
-    return Error{error}.recorded_as(emit_or_log(events_, std::move(event)));
+    const Error shown = masks_.hide(record_.id, error);
+    add_failure(event, shown);
+    return Error{shown}.recorded_as(emit_or_log(events_, std::move(event)));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include "core/agent_door.hpp"
 #include "core/files.hpp"
 #include "core/limit_watch.hpp"
+#include "core/masks.hpp"
 
 namespace oyat::core {
 
@@ -13,9 +14,9 @@ namespace oyat::core {
 // out; what changes something, when the agent has said that it is done and before the client hears of it.
 class RecordedFiles final : public Files {
 public:
-    RecordedFiles(const SandboxRecord& record, EventBus& events, LimitWatch& limits,
+    RecordedFiles(const SandboxRecord& record, EventBus& events, Masks& masks, LimitWatch& limits,
                   std::shared_ptr<AgentDoor> door)
-        : record_{record}, events_{events}, limits_{limits}, door_{std::move(door)} {}
+        : record_{record}, events_{events}, masks_{masks}, limits_{limits}, door_{std::move(door)} {}
 
     Task<FileEntry> stat(std::string path, std::string user, Principal who) override;
     Task<std::unique_ptr<DirListing>> list(std::string path, std::string user, std::uint32_t depth,
@@ -49,6 +50,7 @@ private:
 
     const SandboxRecord& record_;
     EventBus& events_;
+    Masks& masks_;
     LimitWatch& limits_;
     std::shared_ptr<AgentDoor> door_;
 };

@@ -19,6 +19,7 @@ struct LiveSandboxParts {
                .egress = house.egress,
                .store = house.store,
                .events = *house.bus,
+               .masks = *house.masks,
                .templates = *house.templates,
                .config = house.config},
           admission{deps.config, house.clock} {}

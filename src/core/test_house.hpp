@@ -21,7 +21,8 @@ struct House {
     }
     // A new oyatd over what the keeper, the store and the record hold.
     void open() {
-        bus = std::make_unique<EventBus>(clock, log);
+        masks = std::make_unique<Masks>(masking);
+        bus = std::make_unique<EventBus>(clock, log, masks.get());
         templates = std::make_unique<Templates>(keeper);
         egress.attached.clear();
         sandboxes = std::make_unique<Registry>(SandboxesDeps{.executor = executor,
@@ -31,6 +32,7 @@ struct House {
                                                              .egress = egress,
                                                              .store = store,
                                                              .events = *bus,
+                                                             .masks = *masks,
                                                              .templates = *templates,
                                                              .config = config});
     }
@@ -76,6 +78,8 @@ struct House {
     FakeStore store;
     FakeEgress egress;
     FakeKeeper keeper;
+    MaskingConfig masking;
+    std::unique_ptr<Masks> masks;
     std::unique_ptr<EventBus> bus;
     std::unique_ptr<Templates> templates;
     std::unique_ptr<Registry> sandboxes;

@@ -14,6 +14,7 @@
 #include "daemon/text_file.hpp"
 #include "daemon/toml_section.hpp"
 #include "egress/host_entries.hpp"
+#include "masking/shipped.hpp"
 
 namespace oyat::daemon {
 namespace {
@@ -119,6 +120,25 @@ void read_dns(TomlSection& section, egress::EgressConfig& config) {
     }
 }
 
+void read_masking(TomlSection& section, core::MaskingConfig& config) {
+    std::vector<masking::Expression> forms{masking::api_keys()};
+    std::vector<std::string> sets;
+    section.texts("sets", sets);
+    for (const std::string& name : sets) {
+        std::optional<masking::Expression> form = masking::shipped(name);
+        if (!form) {
+            mistake("'" + name + "' is none of the sets " + std::string{masking::kShippedNames});
+        }
+        forms.push_back(*std::move(form));
+    }
+    std::map<std::string, std::string> patterns;
+    section.pairs("patterns", patterns);
+    for (auto& [name, pattern] : patterns) forms.push_back({.name = name, .pattern = std::move(pattern)});
+    config.forms = or_throw(masking::Expressions::compile(forms));
+    section.value<bool>("client_variables", [&](bool yes) { config.client_variables = yes; });
+    section.value<bool>("client_forms", [&](bool yes) { config.client_forms = yes; });
+}
+
 // What the operator does not set is the keeper's to choose: it knows what the machine has, and gives less
 // than the usual where the machine has less. Open files are a matter of the agent, so their number is said
 // here.
@@ -144,6 +164,7 @@ void read_file(TomlSection& root, Config& config, Listening& listening) {
     root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config.sandboxes); });
     root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress); });
     root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress); });
+    root.section("masking", [&](TomlSection& masking) { read_masking(masking, config.masking); });
     root.section("record", [&](TomlSection& record) {
         Millis age = config.retention.age;
         record.parsed("keep", age, parse_duration);
@@ -187,6 +208,7 @@ Config parse_config(std::string_view text, const Options& options) {
     Listening listening;
     config.sandboxes.operator_env = certificate_environment();
     config.sandboxes.default_limits = left_to_the_keeper();
+    config.masking.forms = or_throw(masking::Expressions::compile({masking::api_keys()}));
     try {
         const toml::table parsed = toml::parse(text);
         TomlSection root{parsed};

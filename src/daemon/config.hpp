@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "core/make_sandboxes.hpp"
+#include "core/masks.hpp"
 #include "daemon/options.hpp"
 #include "egress/egress.hpp"
 #include "io/address.hpp"
@@ -32,6 +33,7 @@ struct Config {
     log::Level log_level = log::Level::info;
     core::SandboxesConfig sandboxes;
     egress::EgressConfig egress;
+    core::MaskingConfig masking;
     audit::Retention retention;
 };
 

@@ -108,6 +108,36 @@ TEST(Config, PlainHttpBeyondThisMachineMustBeAllowedByName) {
     EXPECT_EQ(mistake_in("listen = \"0.0.0.0:3000\"", options), "");
 }
 
+std::string hidden_by(const Config& config, std::string_view text) {
+    masking::Tally tally;
+    return masking::Hidden{.values = nullptr, .forms = config.masking.forms}.in(text, tally);
+}
+
+TEST(Config, HidesKeysOfTheServerInAnyCaseAndOtherFormsWhenToldTo) {
+    const std::string text = "e2b_0123456789abcdef0123456789abcdef01234567 a@b.example C-123456";
+    EXPECT_EQ(hidden_by(parse_config("", {}), text), "[masked:api-key] a@b.example C-123456");
+    const Config config = parse_config(R"(
+        [masking]
+        sets = ["mail", "card"]
+        client_variables = true
+        [masking.patterns]
+        customer = 'C-[0-9]{6}'
+    )",
+                                       {});
+    EXPECT_EQ(hidden_by(config, text), "[masked:api-key] [masked:mail] [masked:customer]");
+    EXPECT_TRUE(config.masking.client_variables);
+    EXPECT_FALSE(config.masking.client_forms);
+}
+
+TEST(Config, RefusesFormsThatItCouldNotLookForAndNamesThem) {
+    EXPECT_NE(mistake_in("[masking]\nsets = [\"male\"]").find("mail, phone, iban, card"), std::string::npos);
+    EXPECT_NE(mistake_in("[masking]\nclient_forms = 1").find("true or false"), std::string::npos);
+    for (const char* pattern : {"(", "a*", "(a)\\1"}) {
+        const std::string toml = std::string{"[masking.patterns]\ncustomer = '"} + pattern + "'";
+        EXPECT_NE(mistake_in(toml).find("customer"), std::string::npos) << pattern;
+    }
+}
+
 TEST(Config, TlsWantsACertificateAndItsKey) {
     EXPECT_NE(mistake_in("[tls]\nlisten = \"0.0.0.0:8443\"").find("certificate"), std::string::npos);
 }

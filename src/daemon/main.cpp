@@ -12,8 +12,10 @@
 #include "audit/recorder.hpp"
 #include "auth/keys.hpp"
 #include "base/log.hpp"
+#include "base/log_filter.hpp"
 #include "base/throwing.hpp"
 #include "core/make_sandboxes.hpp"
+#include "core/masks.hpp"
 #include "daemon/figures.hpp"
 #include "daemon/front_door.hpp"
 #include "daemon/machine_guard.hpp"
@@ -65,7 +67,10 @@ Task<> serve(Executor executor, Start start) {
     co_await recorder.open();
     co_await reopen_logs(recorder, store);
     recorder.keep_house();
-    core::EventBus events{clock, recorder};
+    core::Masks masks{config.masking};
+    const log::Filter hiding{
+        [&masks](std::string_view sandbox, std::string_view text) { return masks.in_log(sandbox, text); }};
+    core::EventBus events{clock, recorder, &masks};
     metrics::Metrics metrics{clock, kVersion};
     events.listen([&metrics](const core::Event& event) { metrics.count(event); });
 
@@ -91,6 +96,7 @@ Task<> serve(Executor executor, Start start) {
                                                  .egress = *egress,
                                                  .store = store,
                                                  .events = events,
+                                                 .masks = masks,
                                                  .templates = templates,
                                                  .config = std::move(sandboxes_config)});
     emit_server_event(events, "server.started",

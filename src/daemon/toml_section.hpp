@@ -98,6 +98,9 @@ private:
         } else if constexpr (std::is_same_v<T, std::string>) {
             if (const auto* text = node.as_string()) return text->get();
             throw wrong("a text in quotes");
+        } else if constexpr (std::is_same_v<T, bool>) {
+            if (const auto* flag = node.as_boolean()) return flag->get();
+            throw wrong("true or false");
         } else {
             if (const auto number = node.value<T>()) return *number;
             throw wrong("a number in the possible range");

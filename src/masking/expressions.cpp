@@ -55,8 +55,10 @@ struct Expressions::Compiled {
     std::string name;
     std::unique_ptr<RE2> pattern;
     bool (*check)(std::string_view);
+    std::string_view needs;
 
     void search(std::string_view text, std::size_t at, std::vector<Found>& all) const {
+        if (text.find(needs, at) == std::string_view::npos) return;
         re2::StringPiece match;
         while (at < text.size() && pattern->Match(text, at, text.size(), RE2::UNANCHORED, &match, 1)) {
             const auto from = static_cast<std::size_t>(match.data() - text.data());
@@ -90,7 +92,8 @@ Result<std::shared_ptr<const Expressions>> Expressions::compile(const std::vecto
         auto pattern = std::make_unique<RE2>(each.pattern, options());
         if (!pattern->ok()) return wrong(each.name, pattern->error());
         if (RE2::FullMatch("", *pattern)) return wrong(each.name, "it matches an empty text");
-        made->all_.push_back({.name = each.name, .pattern = std::move(pattern), .check = each.check});
+        made->all_.push_back(
+            {.name = each.name, .pattern = std::move(pattern), .check = each.check, .needs = each.needs});
     }
     return made;
 }

@@ -20,6 +20,7 @@ struct Expression {
     std::string pattern;  // RE2's syntax: no construct in it takes more than linear time
     // Whether what has the form is one: check digits. Null: the form says it all.
     bool (*check)(std::string_view found) = nullptr;
+    std::string_view needs;  // stands in every find, so that a text without it is not searched
 };
 
 // Searches texts for all of them. Immutable.

@@ -27,7 +27,9 @@ public:
     [[nodiscard]] const Tally& tally() const { return tally_; }
 
 private:
-    void write(std::string& out, std::size_t kept);
+    [[nodiscard]] static std::size_t whole_lines(std::string_view bytes);
+    void write_lines(std::string_view lines, std::string& out);
+    void write_held(std::string& out, std::size_t kept);
 
     std::shared_ptr<const Expressions> expressions_;  // shared by all streams
     std::string held_;

@@ -54,7 +54,7 @@ bool is_card(std::string_view found) {
 
 std::optional<Expression> shipped(std::string_view name) {
     if (name == "mail") {
-        return Expression{"mail", R"([A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}\b)"};
+        return Expression{"mail", R"([A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}\b)", nullptr, "@"};
     }
     if (name == "phone") {
         return Expression{"phone",
@@ -70,7 +70,7 @@ std::optional<Expression> shipped(std::string_view name) {
 }
 
 Expression api_keys() {
-    return {"api-key", R"(\be2b_[0-9a-f]{40}\b)"};
+    return {"api-key", R"(\be2b_[0-9a-f]{40}\b)", nullptr, "e2b_"};
 }
 
 }  // namespace oyat::masking
