@@ -140,13 +140,15 @@ void Names::report_query(const dns::Query& query, const std::string& name, std::
     report_.repeated("dns.query", std::move(fields));
 }
 
-dns::Answer Names::fail(const dns::Query& query, const std::string& name, std::string reason, Fault fault) {
+dns::Answer Names::fail(const dns::Query& query, const std::string& name, std::string_view reason,
+                        Fault fault) {
     report_.repeated("dns.query",
                      {{"name", name}, {"qtype", dns::to_string(query.question.type)}, {"reason", reason}},
                      fault);
+    // Why is the operator's to know: it may name a resolver inside.
     return {.rcode = dns::Rcode::server_failure,
             .error = dns::ExtendedError::network_error,
-            .reason = std::move(reason)};
+            .reason = "no usable answer"};
 }
 
 dns::Answer Names::deny(const dns::Query& query, const std::string& name, std::string_view reason,

@@ -36,7 +36,7 @@ private:
     // longest that the sandbox may keep it.
     dns::Answer give(const dns::Query& query, const std::string& name, const dns::Reply& reply,
                      std::chrono::seconds left);
-    dns::Answer fail(const dns::Query& query, const std::string& name, std::string reason, Fault fault);
+    dns::Answer fail(const dns::Query& query, const std::string& name, std::string_view reason, Fault fault);
     dns::Answer deny(const dns::Query& query, const std::string& name, std::string_view reason,
                      dns::Rcode rcode);
     void report_query(const dns::Query& query, const std::string& name, std::string_view answer);

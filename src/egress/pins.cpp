@@ -112,9 +112,20 @@ void Pins::restore(const boost::json::array& saved, MonoTime now) {
 
 void Pins::insert(const IpAddress& address, const std::string& name, MonoTime until) {
     if (const auto known = pins_.find({address, name}); known != pins_.end()) drop(known);
+    bound_names(address);
     while (pins_.size() >= kMax) drop(by_end_.begin()->second);
     const auto pin = pins_.emplace(std::pair{address, name}, Pin{until, ++lookups_}).first;
     by_end_.emplace(until, pin);
+}
+
+void Pins::bound_names(const IpAddress& address) {
+    auto oldest = pins_.end();
+    std::size_t count = 0;
+    for (auto pin = pins_.lower_bound({address, ""}); pin != pins_.end() && pin->first.first == address;
+         ++pin) {
+        if (count++ == 0 || pin->second.order < oldest->second.order) oldest = pin;
+    }
+    if (count >= kMaxNames) drop(oldest);
 }
 
 void Pins::drop(ByPlace::iterator pin) {

@@ -18,6 +18,7 @@ namespace oyat::egress {
 class Pins {
 public:
     static constexpr std::size_t kMax = 4096;
+    static constexpr std::size_t kMaxNames = 64;   // of one address, the latest: each is judged at a connect
     static constexpr std::size_t kMaxSaved = 512;  // the latest: what is written down stays small
 
     void pin(const IpAddress& address, const std::string& name, std::chrono::seconds ttl, MonoTime now);
@@ -65,6 +66,7 @@ private:
     [[nodiscard]] MonoTime at(MonoTime now) const;
     [[nodiscard]] bool ended(const Pin& pin, MonoTime now) const { return pin.until < at(now); }
     void insert(const IpAddress& address, const std::string& name, MonoTime until);
+    void bound_names(const IpAddress& address);
     void drop(ByPlace::iterator pin);
 
     ByPlace pins_;

@@ -122,6 +122,17 @@ TEST(Pins, LeaveOutWhatTheyDoNotUnderstand) {
     EXPECT_EQ(pins.name_of(IpAddress::v4(0xC0000208), MonoTime{seconds{361}}), "");
 }
 
+TEST(Pins,
+     KeepTheLatestNamesOfAnAddress) {  // who gives one address a thousand names must not slow each connect
+    Pins pins;
+    const MonoTime now{};
+    for (int i = 0; i < 1000; ++i) pins.pin(IpAddress::v4(1), std::to_string(i) + ".test", seconds{30}, now);
+    const std::vector<std::string> names = pins.names_of(IpAddress::v4(1), now);
+    ASSERT_EQ(names.size(), Pins::kMaxNames);
+    EXPECT_EQ(names.back(), "999.test");
+    EXPECT_EQ(names.front(), "936.test");
+}
+
 TEST(Pins, AreBounded) {
     Pins pins;
     const MonoTime now{};
