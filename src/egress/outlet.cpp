@@ -191,21 +191,28 @@ void Outlet::admit(Fd socket) {
     reset_on_close(socket.get());
     const std::optional<Destination> to = destination_of(socket.get());
     if (!to) return report_denied(to, "own-listener");
-    if (to->address == IpAddress::v4(kProxyAddress)) return spawn(serve_proxy(std::move(socket), to->port));
+    if (to->address == IpAddress::v4(kProxyAddress)) {
+        // Counts from now on: who only talks to the proxy costs us a descriptor, too.
+        return spawn(serve_proxy(std::move(socket), std::make_unique<Connection>(*this, *to, "")));
+    }
     const Verdict near = shared_->destinations().judge(to->address, to->port);
     if (!near.allowed) return report_denied(to, near.rule);
     spawn(carry(AsyncFd{shared_->executor, std::move(socket)},
                 std::make_unique<Connection>(*this, *to, near.rule), {}));
 }
 
-Task<> Outlet::serve_proxy(Fd socket, std::uint16_t port) {
-    if (port != kHttpProxyPort && port != kSocksPort) {
-        co_return report_denied(Destination{IpAddress::v4(kProxyAddress), port}, "private");
-    }
+Task<> Outlet::serve_proxy(Fd socket, std::unique_ptr<Connection> connection) {
+    const std::uint16_t port = connection->to.port;
+    if (port != kHttpProxyPort && port != kSocksPort) co_return report_denied(connection->to, "private");
     AsyncFd inside{shared_->executor, std::move(socket)};
     ExplicitProxy proxy{port == kSocksPort ? ExplicitProxy::Kind::socks : ExplicitProxy::Kind::http, inside};
-    const std::optional<Destination> to =
-        co_await with_timeout(kProxyTalk, "hear where to connect", destination_of(proxy));
+    std::optional<Destination> to;
+    try {
+        to = co_await with_timeout(kProxyTalk, "hear where to connect", destination_of(proxy));
+    } catch (const Error& error) {
+        if (error.code() != Errc::deadline) throw;
+        log::debug("a program did not say where to connect");
+    }
     if (!to) co_return;
     const Verdict near = shared_->destinations().judge(to->address, to->port);
     if (!near.allowed) {
@@ -214,7 +221,9 @@ Task<> Outlet::serve_proxy(Fd socket, std::uint16_t port) {
                                         "denied by rule " + std::string{near.rule});
     }
     co_await proxy.accept();
-    co_await carry(std::move(inside), std::make_unique<Connection>(*this, *to, near.rule), proxy.rest());
+    connection->to = *to;
+    connection->reach = near.rule;
+    co_await carry(std::move(inside), std::move(connection), proxy.rest());
 }
 
 // A name is looked up as if the program had asked for it, so the same rules say whether it may.
@@ -224,6 +233,7 @@ Task<std::optional<Destination>> Outlet::destination_of(ExplicitProxy& proxy) {
     if (target->address) co_return Destination{*target->address, target->port};
     const Result<std::string> name = policy::canonical_host(target->name);
     if (!name) {
+        report_.repeated("connect.denied", {{"rule", "no-host-name"}, {"port", target->port}}, Fault::policy);
         co_await proxy.refuse(socks::Reply::failure, "not a host name");
         co_return std::nullopt;
     }

@@ -54,7 +54,7 @@ private:
     Task<> keep_pins();
     void admit(Fd socket);
     // For programs that name their destination to a proxy inside.
-    Task<> serve_proxy(Fd socket, std::uint16_t port);
+    Task<> serve_proxy(Fd socket, std::unique_ptr<Connection> connection);
     Task<std::optional<Destination>> destination_of(ExplicitProxy& proxy);
     // `first` was read already.
     Task<> carry(AsyncFd inside, std::unique_ptr<Connection> connection, std::string first);
