@@ -11,6 +11,7 @@
 #include "core/masked_output.hpp"
 #include "core/output_record.hpp"
 #include "core/process.hpp"
+#include "core/secrets_control.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::core {
@@ -27,6 +28,7 @@ struct CommandSurroundings {
     std::shared_ptr<AgentDoor> door;
     TextBudget& texts;
     Executor executor;
+    SecretsControl* secrets = nullptr;  // null: there are none
 };
 
 // One process that was started through an API: its output goes to the record and to the subscribers, its end
@@ -38,6 +40,8 @@ public:
     Command(CommandSurroundings& around, RunRequest request, std::string requested_event, bool joined);
 
     [[nodiscard]] std::uint32_t pid() const override { return pid_; }
+    // The id of command.requested, by which the record and its placeholders know it.
+    [[nodiscard]] const std::string& requested_event() const { return requested_event_; }
     [[nodiscard]] const RunRequest& request() const override { return request_; }
     [[nodiscard]] WallTime started() const override { return started_; }
     [[nodiscard]] std::optional<ProcessEnd> end() const override { return end_; }

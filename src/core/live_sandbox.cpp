@@ -9,7 +9,6 @@
 #include "core/json_text.hpp"
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
-#include "core/sandbox_policy.hpp"
 #include "core/secret_variables.hpp"
 
 namespace oyat::core {
@@ -47,7 +46,8 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
                                      .limits = limits_,
                                      .door = door_,
                                      .texts = texts,
-                                     .executor = deps.executor},
+                                     .executor = deps.executor,
+                                     .secrets = deps.secrets},
                  deps.config, admission},
       files_{record_, deps.events, deps.masks, limits_, door_} {
     std::vector<masking::Value> secrets = secrets_in(environment());
@@ -107,7 +107,7 @@ void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::strin
                         {.tcp = std::move(handles.tcp),
                          .dns_udp = std::move(handles.dns_udp),
                          .dns_tcp = std::move(handles.dns_tcp)},
-                        policy_of(record_));
+                        policy());
     agent_ = deps_.connector.connect(std::move(handles.agent), record_.generation);
     agent_->on_lost(std::move(lost));
     agent_->set_frozen(record_.state == SandboxState::paused);
@@ -125,14 +125,18 @@ Task<> LiveSandbox::greet(Agent its) {
         changed_.notify_all();
     }};
     co_await agent->hello(deps_.config.hello_limit);
+    co_await configure(agent);
+    if (its == Agent::known) co_await processes_.join(agent);
+    if (is_over(record_.state)) throw Error{Errc::unavailable, Fault::client, "the sandbox has ended"};
+    door_->open(agent);
+}
+
+Task<> LiveSandbox::configure(std::shared_ptr<AgentChannel> agent) {
     co_await agent->configure({.env = environment(),
                                .default_user = deps_.config.default_user,
                                .default_cwd = deps_.config.default_cwd,
                                .metadata_space = deps_.config.metadata_space,
                                .open_files = record_.limits.open_files});
-    if (its == Agent::known) co_await processes_.join(agent);
-    if (is_over(record_.state)) throw Error{Errc::unavailable, Fault::client, "the sandbox has ended"};
-    door_->open(agent);
 }
 
 Task<> LiveSandbox::drop_agent(std::string why) {
@@ -256,6 +260,7 @@ Task<bool> LiveSandbox::end(Ending ending) {
 Task<> LiveSandbox::finish_end(Ending ending) {
     co_await drop_agent("the sandbox has ended");
     co_await processes_.end("the sandbox has ended: " + std::string{to_string(record_.ended_by)});
+    co_await let_go_of_secrets();
     record_.ended_at = deps_.clock.wall();
     emit_or_log(deps_.events, ended_event(ending));
     move_to(SandboxState::ended);
@@ -309,6 +314,7 @@ Task<> LiveSandbox::undo_create() {
     co_await try_to("kill", kill(deps_.keeper, record_.id));
     co_await try_to("forget", deps_.store.forget(record_.id));
     deps_.masks.forget(record_.id);
+    co_await let_go_of_secrets();
     move_to(SandboxState::ended);
 }
 

@@ -44,6 +44,10 @@ public:
     // that its policy holds before the agent is spoken to; returns with the agent's descriptor taken. `lost`
     // is called when this agent is lost, by no fault of ours.
     void take_handles(BoxHandles handles, std::function<void(std::string)> lost);
+    // Before take_handles(): what it may use without having it, with the placeholders in its environment.
+    Task<> take_secrets(SecretPlan plan, Principal who);
+    Task<> bind_secrets(SecretPlan plan, Principal who);
+    Task<> unbind_secret(std::string binding, Principal who);
     // Hears the agent's hello, sets it up and takes up its processes, of which a new sandbox has none;
     // afterwards calls into the sandbox go through.
     enum class Agent { new_born, known };
@@ -84,6 +88,9 @@ private:
     void require_running() const;
     void move_to(SandboxState next);
     Task<> finish_end(Ending ending);
+    [[nodiscard]] PolicyPtr policy() const;
+    Task<> let_go_of_secrets();
+    Task<> configure(std::shared_ptr<AgentChannel> agent);
     Event ended_event(const Ending& ending) const;
 
     const SandboxesDeps& deps_;

@@ -11,6 +11,7 @@
 #include "core/event.hpp"
 #include "core/keeper.hpp"
 #include "core/sandbox.hpp"
+#include "core/secrets_control.hpp"
 #include "core/store.hpp"
 #include "core/templates.hpp"
 
@@ -59,6 +60,7 @@ struct SandboxesDeps {
     Masks& masks;
     Templates& templates;
     SandboxesConfig config;
+    SecretsControl* secrets = nullptr;  // null: plans with secrets are refused
 };
 
 // The sandboxes of this server, as the daemon owns them.

@@ -111,6 +111,12 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
         return Error{shown}.recorded_as(emit_or_log(around_.events, std::move(event)));
     };
     if (denied) throw failure("command.denied", *denied);
+    // From here on the command's placeholders are alive; they die with it, or with its failure.
+    if (around_.secrets != nullptr) {
+        for (auto& [name, value] : around_.secrets->for_command(around_.record.id, id, request.argv)) {
+            request.forced_env[name] = value;
+        }
+    }
 
     std::unique_ptr<AgentProcess> agent;
     std::optional<Error> failed;
@@ -120,7 +126,10 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
         if (e.code() == Errc::canceled) throw;
         failed = e;
     }
-    if (failed) throw failure("command.failed", *failed);
+    if (failed) {
+        forget_secrets(id);
+        throw failure("command.failed", *failed);
+    }
 
     auto command = std::make_shared<Command>(around_, std::move(request), id, false);
     command->connect(std::move(agent));
@@ -171,8 +180,13 @@ void ProcessTable::add(const std::shared_ptr<Command>& command) {
 void ProcessTable::retire(const std::shared_ptr<Command>& command) {
     --running_;
     if (command->request().pty) --terminals_;
+    forget_secrets(command->requested_event());
     retired_.push_back({.when = around_.clock.mono(), .command = command});
     forget_old();
+}
+
+void ProcessTable::forget_secrets(const std::string& command) {
+    if (around_.secrets != nullptr) around_.secrets->command_ended(around_.record.id, command);
 }
 
 void ProcessTable::forget_old() {
@@ -263,6 +277,9 @@ Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessI
                        .tag = std::move(mark.tag)};
     if (info.pty) request.pty = TermSize{};
     around_.masks.learn(around_.record.id, secrets_in(request.env));
+    if (around_.secrets != nullptr) {
+        (void)around_.secrets->for_command(around_.record.id, mark.command, request.argv);
+    }
     command = std::make_shared<Command>(around_, std::move(request), std::move(mark.command), true);
     command->connect(std::move(process));
     add(command);

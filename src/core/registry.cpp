@@ -168,6 +168,14 @@ Task<bool> Registry::connect(std::string id, std::optional<Millis> timeout, Prin
     co_return resumed;
 }
 
+Task<> Registry::bind_secrets(std::string id, SecretPlan plan, Principal who) {
+    co_await live(id, who.tenant)->bind_secrets(std::move(plan), who);
+}
+
+Task<> Registry::unbind_secret(std::string id, std::string binding, Principal who) {
+    co_await live(id, who.tenant)->unbind_secret(std::move(binding), who);
+}
+
 Task<> Registry::end_all(EndedBy reason) {
     TaskGroup ends{deps_.executor};
     for (const auto& [id, sandbox] : live_) ends.spawn(end_quietly(sandbox, {.reason = reason}));

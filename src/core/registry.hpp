@@ -35,6 +35,8 @@ public:
     Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) override;
     Task<> pause(std::string id, Principal who) override;
     Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) override;
+    Task<> bind_secrets(std::string id, SecretPlan plan, Principal who) override;
+    Task<> unbind_secret(std::string id, std::string binding, Principal who) override;
     [[nodiscard]] std::vector<UsageSample> samples(const std::string& id,
                                                    const std::string& tenant) const override;
 
@@ -52,7 +54,7 @@ private:
 
     // registry_create.cpp
     Task<Live> make(CreateRequest request, Principal who);
-    void check(const CreateRequest& request) const;
+    void check(const CreateRequest& request, const std::string& tenant) const;
     Task<> bring_up(Live sandbox, NewBox box, std::string requested);
     Task<> open_record(Live sandbox, std::string requested);
     [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const Principal& who,

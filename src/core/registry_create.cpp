@@ -8,6 +8,7 @@
 #include "core/limits_json.hpp"
 #include "core/record_fields.hpp"
 #include "core/registry.hpp"
+#include "core/sandbox_secrets.hpp"
 #include "io/race.hpp"
 
 // How a sandbox comes into being: admission, template, box, network, record, agent; and back in reverse when
@@ -71,7 +72,7 @@ boost::json::object phases_json(const std::vector<Phase>& phases) {
 
 }  // namespace
 
-void Registry::check(const CreateRequest& request) const {
+void Registry::check(const CreateRequest& request, const std::string& tenant) const {
     const auto wrong = [](std::string what) { return Error{Errc::invalid_argument, std::move(what)}; };
     if (request.timeout <= Millis{0}) throw wrong("a sandbox's timeout must be positive");
     if (request.timeout > deps_.config.max_life) {
@@ -92,6 +93,7 @@ void Registry::check(const CreateRequest& request) const {
         throw wrong("minimum_boundary is shared-kernel, userspace-kernel or own-kernel");
     }
     if (request.template_ref.size() > 200) throw wrong("name of a template of more than 200 bytes");
+    check_secrets(deps_.secrets, tenant, request.secrets);
 }
 
 Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal who) {
@@ -111,7 +113,7 @@ Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal
 }
 
 Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
-    check(request);
+    check(request, who.tenant);
     admission_.enter(who.tenant);
     Defer leave{[&] { admission_.leave(who.tenant); }};
     const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
@@ -136,6 +138,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
                         "this server offers the boundary " + box.facts.boundary + ", weaker than the " +
                             request.minimum_boundary + " asked for"};
         }
+        if (!request.secrets.empty()) co_await sandbox->take_secrets(request.secrets, who);
         co_await bring_up(sandbox, std::move(box), requested);
     } catch (const Error& e) {
         failed = e;

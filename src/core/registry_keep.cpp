@@ -167,6 +167,11 @@ Task<> Registry::recover() {
     co_await all_of(deps_.executor, std::move(joins));
     co_await end_strangers(boxes);
     co_await forget_surplus();
+    if (deps_.secrets != nullptr) {
+        std::set<std::string> living;
+        for (const auto& [id, sandbox] : live_) living.insert(id);
+        co_await deps_.secrets->keep_only(std::move(living));
+    }
     log::info("sandboxes recovered", {{"living", live_.size()}});
     tasks_.spawn(keep_sampling());
 }

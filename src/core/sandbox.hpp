@@ -7,6 +7,7 @@
 #include "core/files.hpp"
 #include "core/process.hpp"
 #include "core/sandbox_record.hpp"
+#include "core/secret_binding.hpp"
 
 namespace oyat::core {
 
@@ -40,6 +41,7 @@ struct CreateRequest {
     bool auto_resume = false;
     std::string isolation;  // "" = server default, "jail", "gvisor", "microvm", "auto"
     std::string minimum_boundary;
+    SecretPlan secrets;  // what it may use without having it
 };
 
 struct ListFilter {
@@ -81,6 +83,11 @@ public:
     virtual Task<> pause(std::string id, Principal who) = 0;  // failed_precondition when paused already
     // Running again when it returns; a running one only has its life extended. True when it had been paused.
     virtual Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) = 0;
+
+    // More for a sandbox that exists: in force with its next request, in the environment of its next
+    // commands.
+    virtual Task<> bind_secrets(std::string id, SecretPlan plan, Principal who) = 0;
+    virtual Task<> unbind_secret(std::string id, std::string binding, Principal who) = 0;
 
     // Samples about every 5 s, the last hour.
     [[nodiscard]] virtual std::vector<UsageSample> samples(const std::string& id,

@@ -14,8 +14,9 @@ std::shared_ptr<const policy::Document> offline() {
 
 }  // namespace
 
-PolicyPtr policy_of(const SandboxRecord& record) {
+PolicyPtr policy_of(const SandboxRecord& record, std::vector<policy::Interception> interceptions) {
     auto policy = std::make_shared<policy::Policy>();
+    policy->interceptions = std::move(interceptions);
     if (!record.internet) policy->layers.push_back({policy::Layer::sandbox, offline()});
     return policy;
 }

@@ -6,6 +6,8 @@
 namespace oyat::core {
 
 // The policy of one sandbox's way out, put together from what its record says.
-[[nodiscard]] PolicyPtr policy_of(const SandboxRecord& record);
+// `interceptions` are its secrets'.
+[[nodiscard]] PolicyPtr policy_of(const SandboxRecord& record,
+                                  std::vector<policy::Interception> interceptions);
 
 }  // namespace oyat::core

@@ -33,6 +33,8 @@ public:
     virtual Task<Variables> bind(SecretHolder holder, SecretPlan plan, Principal who) = 0;
     // At once and for good; for the end of a sandbox.
     virtual Task<> unbind(std::string sandbox) = 0;
+    // One of its bindings. Throws not_found.
+    virtual Task<> remove_binding(std::string sandbox, std::string binding, Principal who) = 0;
     // After a restart: all that is kept for other sandboxes is let go.
     virtual Task<> keep_only(std::set<std::string> sandboxes) = 0;
 

@@ -34,7 +34,8 @@ struct House {
                                                              .events = *bus,
                                                              .masks = *masks,
                                                              .templates = *templates,
-                                                             .config = config});
+                                                             .config = config,
+                                                             .secrets = secrets});
     }
     Task<> restart() {
         co_await sandboxes->close();
@@ -80,6 +81,7 @@ struct House {
     FakeKeeper keeper;
     MaskingConfig masking;
     std::unique_ptr<Masks> masks;
+    SecretsControl* secrets = nullptr;  // in force with the next open()
     std::unique_ptr<EventBus> bus;
     std::unique_ptr<Templates> templates;
     std::unique_ptr<Registry> sandboxes;

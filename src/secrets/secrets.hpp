@@ -41,6 +41,7 @@ public:
     void check(const std::string& tenant, const core::SecretPlan& plan) const override;
     Task<Variables> bind(core::SecretHolder holder, core::SecretPlan plan, core::Principal who) override;
     Task<> unbind(std::string sandbox) override;
+    Task<> remove_binding(std::string sandbox, std::string binding, core::Principal who) override;
     Task<> keep_only(std::set<std::string> sandboxes) override;
     [[nodiscard]] Variables for_command(const std::string& sandbox, const std::string& command,
                                         const std::vector<std::string>& argv) override;
@@ -66,7 +67,6 @@ public:
         std::uint64_t uses = 0;
     };
     [[nodiscard]] std::vector<Shown> bindings(const std::string& sandbox) const;
-    Task<> remove_binding(std::string sandbox, std::string id, core::Principal who);
 
     // --- for the masker
     [[nodiscard]] std::vector<masking::Value> values_of(const std::string& sandbox) const override;

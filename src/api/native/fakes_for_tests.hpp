@@ -54,6 +54,8 @@ public:
     Task<> kill(std::string, core::Principal, core::EndedBy) override { return missing(); }
     Task<> set_timeout(std::string, Millis, core::TimeoutMode, core::Principal) override { return missing(); }
     Task<> pause(std::string, core::Principal) override { return missing(); }
+    Task<> bind_secrets(std::string, core::SecretPlan, core::Principal) override { return missing(); }
+    Task<> unbind_secret(std::string, std::string, core::Principal) override { return missing(); }
     Task<bool> connect(std::string, std::optional<Millis>, core::Principal) override {
         co_await missing();
         co_return false;

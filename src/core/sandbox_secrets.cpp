@@ -1,0 +1,85 @@
+#include "core/sandbox_secrets.hpp"
+
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/throwing.hpp"
+#include "core/live_sandbox.hpp"
+#include "core/sandbox_policy.hpp"
+
+// What a sandbox may use without having it: how its placeholders come into its environment, and its hosts
+// into its policy.
+namespace oyat::core {
+
+void check_secrets(const SecretsControl* control, const std::string& tenant, const SecretPlan& plan) {
+    if (plan.empty()) return;
+    if (control == nullptr) {
+        throw Error{Errc::failed_precondition, Fault::client, "this server keeps no secrets"};
+    }
+    control->check(tenant, plan);
+}
+
+void check_readable(const policy::Policy& policy, const SecretPlan& plan) {
+    for (const SecretBinding& binding : plan.bindings) {
+        for (const std::string& host : binding.hosts) {
+            const std::string name = or_throw(policy::HostPattern::parse(host)).name();
+            if (!policy::bypasses_interception(policy, name)) continue;
+            throw Error{Errc::failed_precondition, Fault::policy,
+                        "secret " + binding.secret + " is bound to " + host +
+                            ", but this sandbox's policy passes that host through unread (bypass); let it be "
+                            "intercepted or remove the binding"};
+        }
+    }
+}
+
+PolicyPtr LiveSandbox::policy() const {
+    return policy_of(record_, deps_.secrets != nullptr ? deps_.secrets->interceptions(record_.id)
+                                                       : std::vector<policy::Interception>{});
+}
+
+Task<> LiveSandbox::take_secrets(SecretPlan plan, Principal who) {
+    for (const SecretBinding& binding : plan.bindings) {
+        if (!binding.env.empty() && record_.env.contains(binding.env)) {
+            throw Error{Errc::invalid_argument,
+                        "the variable " + binding.env + " is given a value and a secret at once"};
+        }
+    }
+    check_readable(*policy(), plan);
+    const SecretsControl::Variables variables =
+        co_await deps_.secrets->bind({.sandbox = record_.id, .tenant = record_.tenant}, std::move(plan), who);
+    for (const auto& [name, placeholder] : variables) record_.env.insert_or_assign(name, placeholder);
+}
+
+Task<> LiveSandbox::bind_secrets(SecretPlan plan, Principal who) {
+    check_secrets(deps_.secrets, record_.tenant, plan);
+    co_await settle();
+    require_running();
+    if (plan.empty()) co_return;
+    co_await take_secrets(std::move(plan), who);
+    require_running();
+    deps_.egress.update(record_.id, policy());
+    co_await save();
+    if (const auto agent = agent_) co_await configure(agent);
+}
+
+// The variable stays, pointing to a dead placeholder, so that programs fail clearly.
+Task<> LiveSandbox::unbind_secret(std::string binding, Principal who) {
+    if (deps_.secrets == nullptr) throw Error{Errc::not_found, "the sandbox has no such binding"};
+    co_await deps_.secrets->remove_binding(record_.id, std::move(binding), who);
+    if (record_.state == SandboxState::running || record_.state == SandboxState::paused) {
+        deps_.egress.update(record_.id, policy());
+    }
+}
+
+// Nothing may keep a sandbox from ending.
+Task<> LiveSandbox::let_go_of_secrets() {
+    if (deps_.secrets == nullptr) co_return;
+    try {
+        co_await deps_.secrets->unbind(record_.id);
+    } catch (const Error& e) {
+        log::error("bindings of an ended sandbox not forgotten",
+                   {{"sandbox", record_.id}, {"error", e.message()}});
+    }
+}
+
+}  // namespace oyat::core
