@@ -70,7 +70,8 @@ struct CommandLine {
     std::optional<std::string> maybe_id;
     std::uint16_t inside = 0, local = 0;
     std::uint64_t limit = 1000;
-    Millis life{0};
+    Millis life{0}, grace{0};
+    NewSecret secret;
     std::size_t after_separator = 0;  // how many words stand after the first "--"
     bool all = false, keep = false, follow = false, once = false, no_stdin = false;
 
@@ -85,6 +86,7 @@ struct CommandLine {
         add_record_commands();
         add_template_commands();
         add_key_commands();
+        add_secret_commands();
         add_completion();
     }
 
@@ -317,6 +319,38 @@ struct CommandLine {
         CLI::App* rm_app = add(*template_app, "rm", "remove a template",
                                looped([this](Context& context) { return template_rm(context, name); }));
         rm_app->add_option("template", name, "name or digest")->required();
+    }
+
+    void add_secret_commands() {
+        CLI::App* secret_app =
+            app.add_subcommand("secret", "credentials that sandboxes use without having them");
+        secret_app->require_subcommand(1);
+        const auto named = [this, secret_app](const char* word, const char* what, Action then) {
+            CLI::App* each = add(*secret_app, word, what, std::move(then));
+            each->add_option("name", name, "name or id")->required();
+            return each;
+        };
+        CLI::App* create_app =
+            named("create", "keep a value, from standard input or a file",
+                  looped([this](Context& context) { return secret_create(context, name, secret); }));
+        create_app->add_option("--file", secret.file, "file with the value (default: standard input)");
+        create_app->add_option("--host", secret.hosts, "refuse bindings to other hosts")->delimiter(',');
+        create_app->add_option("--description", secret.description, "what it is for");
+        add_parsed(*create_app, "--expires", parse_time_limit, secret.life,
+                   "useless after this time, such as 30d");
+        CLI::App* rotate_app = named(
+            "rotate", "give it a new value, in force with the next request",
+            looped([this](Context& context) { return secret_rotate(context, name, secret.file, grace); }));
+        rotate_app->add_option("--file", secret.file, "file with the value (default: standard input)");
+        add_parsed(*rotate_app, "--grace", parse_duration, grace, "how long the old value is masked on");
+        named("revoke", "make it useless for good",
+              looped([this](Context& context) { return secret_revoke(context, name); }));
+        named("show", "all but its value",
+              looped([this](Context& context) { return secret_show(context, name); }));
+        named("rm", "remove it", looped([this](Context& context) { return secret_rm(context, name); }));
+        add(*secret_app, "ls", "list secrets", looped([](Context& context) {
+            return secret_ls(context);
+        }))->alias("list");
     }
 
     void add_key_commands() {

@@ -69,6 +69,19 @@ Task<int> key_create(Context& context, std::string name, std::string tenant, std
 Task<int> key_ls(Context& context, std::string tenant);
 Task<int> key_revoke(Context& context, std::string id, std::string tenant);
 
+struct NewSecret {
+    std::string file;  // with the value; "" or "-": standard input
+    std::vector<std::string> hosts;
+    std::string description;
+    std::optional<Millis> life;
+};
+Task<int> secret_create(Context& context, std::string name, NewSecret secret);
+Task<int> secret_rotate(Context& context, std::string name, std::string file, Millis grace);
+Task<int> secret_revoke(Context& context, std::string name);
+Task<int> secret_ls(Context& context);
+Task<int> secret_show(Context& context, std::string name);
+Task<int> secret_rm(Context& context, std::string name);
+
 // The record is read from the files, without any server.
 struct AuditQuery {
     std::string state = "/var/lib/oyat";

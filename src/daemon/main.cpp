@@ -29,6 +29,7 @@
 #include "keeperlink/agent_connector.hpp"
 #include "keeperlink/connect_keeper.hpp"
 #include "metrics/metrics.hpp"
+#include "secrets/secrets.hpp"
 #include "store/sqlite_store.hpp"
 
 namespace oyat::daemon {
@@ -45,6 +46,16 @@ std::string listen(http::Server& server, const Config& config) {
     const TlsListener& tls = *config.tls;
     server.listen_tls(tls.address.host(), tls.address.port(), tls.certificate_pem, tls.key_pem);
     return "http://" + plain.to_string();
+}
+
+// By which services that trust our tokens find us.
+std::string issuer(const Config& config) {
+    return config.domain.empty() ? "https://" + config.listen.to_string() : "https://api." + config.domain;
+}
+
+// A binding whose requests nobody reads would do nothing, so it is refused.
+std::string cannot_read(const std::string&, std::uint16_t) {
+    return "oyatd does not read requests over TLS yet";
 }
 
 Task<> until_told_to_end(Signals& signals, const Options& options) {
@@ -81,6 +92,22 @@ Task<> serve(Executor executor, Start start) {
                              static_cast<std::uint8_t>(core::Scope::admin));
     }
 
+    // What sandboxes may use without having it.
+    const secrets::Seal seal{std::move(start.secrets_key)};
+    secrets::Vault vault{clock, store, events, seal};
+    co_await vault.load();
+    secrets::Identities identities{clock, store, seal, issuer(config)};
+    co_await identities.load();
+    secrets::Secrets secrets{{.executor = executor,
+                              .clock = clock,
+                              .store = store,
+                              .events = events,
+                              .vault = vault,
+                              .identities = identities,
+                              .cannot_read = cannot_read}};
+    co_await secrets.load();
+    masks.consult(secrets);
+
     // What sandboxes are.
     core::Templates templates{*keeper};
     co_await templates.refresh();
@@ -98,7 +125,8 @@ Task<> serve(Executor executor, Start start) {
                                                  .events = events,
                                                  .masks = masks,
                                                  .templates = templates,
-                                                 .config = std::move(sandboxes_config)});
+                                                 .config = std::move(sandboxes_config),
+                                                 .secrets = &secrets});
     emit_server_event(events, "server.started",
                       {{"version", kVersion}, {"state_id", facts.state_id}, {"kernel", facts.kernel}});
     co_await egress->load();
@@ -115,7 +143,8 @@ Task<> serve(Executor executor, Start start) {
                        .events = events,
                        .keys = keys,
                        .clock = clock,
-                       .settings = {.domain = config.domain, .longest_run = config.sandboxes.max_life}}};
+                       .settings = {.domain = config.domain, .longest_run = config.sandboxes.max_life},
+                       .vault = &vault}};
     native::NativeFront native{{.sandboxes = *sandboxes,
                                 .keeper = *keeper,
                                 .templates = templates,
@@ -127,7 +156,10 @@ Task<> serve(Executor executor, Start start) {
                                              .operator_tenant = kTenant,
                                              .more_limits = egress::limit_facts(config.egress.limits),
                                              .metrics = [&] { return metrics.render(gauges); },
-                                             .all_routes = [&] { return door.routes(); }}}};
+                                             .all_routes = [&] { return door.routes(); }},
+                                .vault = &vault,
+                                .secrets = &secrets,
+                                .identities = &identities}};
     door.add("e2b", e2b);  // first: a request for a port of a sandbox may have any path
     door.add("native", native);
 
@@ -145,6 +177,7 @@ Task<> serve(Executor executor, Start start) {
     co_await e2b.close();
     co_await egress->close();
     co_await sandboxes->close();
+    co_await secrets.close();
     co_await recorder.close();
 }
 

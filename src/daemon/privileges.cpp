@@ -75,4 +75,15 @@ void raise_descriptor_limit() {
     sys(::setrlimit(RLIMIT_NOFILE, &limit), "raise the limit of descriptors");
 }
 
+void raise_locked_memory_limit() {
+    constexpr rlim_t kWanted = 64u << 20;
+    rlimit limit{};
+    sys(::getrlimit(RLIMIT_MEMLOCK, &limit), "read the limit of locked memory");
+    const rlimit wished{.rlim_cur = std::max(limit.rlim_cur, kWanted),
+                        .rlim_max = std::max(limit.rlim_max, kWanted)};
+    if (::setrlimit(RLIMIT_MEMLOCK, &wished) == 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    sys(::setrlimit(RLIMIT_MEMLOCK, &limit), "raise the limit of locked memory");
+}
+
 }  // namespace oyat::daemon

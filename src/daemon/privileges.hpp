@@ -22,4 +22,7 @@ void give_up_privileges(const User& user);
 // As many descriptors as the system lets us have: each sandbox takes about ten.
 void raise_descriptor_limit();
 
+// Values of secrets are locked into memory while they are in use: some at a time, 64 KiB at most each.
+void raise_locked_memory_limit();
+
 }  // namespace oyat::daemon

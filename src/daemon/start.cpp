@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "daemon/privileges.hpp"
 #include "daemon/text_file.hpp"
+#include "secrets/key_file.hpp"
 
 namespace oyat::daemon {
 namespace {
@@ -22,15 +23,20 @@ std::string read_key(const std::string& file) {
 
 Start prepare_start(Options options) {
     ::umask(0077);
-    Start start{.options = std::move(options)};
-    start.config = read_config(start.options);
-    log::set_level(start.config.log_level);
-    start.api_key = read_key(start.options.api_key_file);
-    const User user = find_user(start.options.user);
-    start.state = prepare_state_directory(start.options.state, user.uid, user.gid);
+    Config config = read_config(options);
+    log::set_level(config.log_level);
+    std::string api_key = read_key(options.api_key_file);
+    const User user = find_user(options.user);
+    StatePaths state = prepare_state_directory(options.state, user.uid, user.gid);
+    secrets::SecretValue secrets_key = secrets::read_or_make_key(state.secrets_key.native());
     raise_descriptor_limit();
+    raise_locked_memory_limit();
     give_up_privileges(user);
-    return start;
+    return {.options = std::move(options),
+            .config = std::move(config),
+            .state = std::move(state),
+            .api_key = std::move(api_key),
+            .secrets_key = std::move(secrets_key)};
 }
 
 void reload(const Options& options) {

@@ -5,6 +5,7 @@
 #include "daemon/config.hpp"
 #include "daemon/options.hpp"
 #include "daemon/state_directory.hpp"
+#include "secrets/secret_value.hpp"
 
 namespace oyat::daemon {
 
@@ -14,6 +15,7 @@ struct Start {
     Config config;
     StatePaths state;
     std::string api_key;  // "" = none was given
+    secrets::SecretValue secrets_key;
 };
 
 // Reads, makes and then gives up the privileges: when it returns, nothing of root is left. Throws Error.

@@ -54,7 +54,8 @@ StatePaths prepare_state_directory(const std::string& state, uid_t owner, gid_t 
         return StatePaths{.own = root / "oyatd",
                           .database = root / "oyatd" / "oyat.db",
                           .spool = root / "oyatd" / "spool",
-                          .audit = root / "audit"};
+                          .audit = root / "audit",
+                          .secrets_key = root / "oyatd" / "secrets.key"};
     });
 }
 

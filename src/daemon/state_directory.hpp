@@ -13,6 +13,8 @@ struct StatePaths {
     std::filesystem::path database;
     std::filesystem::path spool;  // uploads on their way; emptied at the start
     std::filesystem::path audit;  // the keeper's; read here
+    std::filesystem::path
+        secrets_key;  // who starts us owns it: after a start by root, oyatd cannot read it again
 };
 
 // Makes oyatd's own directory for `owner`, and lets its group pass through the state directory. To be called

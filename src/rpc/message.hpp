@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
     [[nodiscard]] std::size_t size() const noexcept { return object_->size(); }
+    // As it is, for messages whose fields have the client's own names.
+    [[nodiscard]] const boost::json::object& object() const noexcept { return *object_; }
     [[nodiscard]] std::string string(std::string_view name) const;
     [[nodiscard]] std::optional<std::string> optional_string(std::string_view name) const;
     [[nodiscard]] bool boolean(std::string_view name, bool missing = false) const;

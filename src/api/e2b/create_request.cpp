@@ -3,6 +3,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
+#include "api/e2b/header_rules.hpp"
 #include "api/e2b/network_options.hpp"
 #include "base/throwing.hpp"
 #include "rpc/message.hpp"
@@ -12,8 +13,6 @@ namespace {
 
 namespace json = boost::json;
 using std::chrono::seconds;
-
-constexpr std::size_t kMaxIdentityTokens = 5;
 
 [[noreturn]] void invalid(std::string sentence) {
     throw Error{Errc::invalid_argument, std::move(sentence)};
@@ -39,14 +38,6 @@ void check_variables(const std::map<std::string, std::string>& variables) {
         if (value.find('\0') != std::string::npos)
             invalid("'envVars': the value of '" + name + "' holds a NUL");
     }
-}
-
-void check_identity(const rpc::Message& body) {
-    const std::optional<rpc::Message> iam = body.message("iam");
-    if (!iam || !iam->has("tokens")) return;
-    const std::size_t count = iam->message("tokens")->size();
-    if (count > kMaxIdentityTokens) invalid("'iam.tokens' has more than 5 tokens");
-    if (count > 0) later("iam");
 }
 
 void read_lifecycle(const rpc::Message& body, core::CreateRequest& request) {
@@ -78,13 +69,13 @@ core::CreateRequest read(const json::object& object, CreateForm form, const Sett
     request.secure = form == CreateForm::v2 || body.boolean("secure", true);
     request.internet = body.boolean("allow_internet_access", true);
     read_lifecycle(body, request);
-    check_identity(body);
+    request.secrets.identities = read_identity_tokens(body);
     if (const std::optional<rpc::Message> network = body.message("network")) {
         if (deny_everything(or_throw(read_network_options(*network, request.secure))))
             request.internet = false;
+        request.secrets.bindings = read_header_rules(*network);
     }
     if (is_filled(object, "volumeMounts")) later("volumeMounts");
-    if (is_filled(object, "secrets")) later("secrets");
     // `mcp` only chooses the template, and the client has done so already; it starts the gateway by a
     // command.
     return request;

@@ -71,12 +71,9 @@ TEST(CreateRequest, OptionsOfALaterReleaseAreRefusedByName) {
         {R"("network":{"allowPublicTraffic":false})", "network.allowPublicTraffic"},
         {R"("network":{"maskRequestHost":"localhost:${PORT}"})", "network.maskRequestHost"},
         {R"("network":{"httpsPorts":[8443]})", "network.httpsPorts"},
-        {R"("network":{"rules":{"a.example":[{}]}})", "network.rules"},
         {R"("network":{"egressProxy":{"address":"p:1"}})", "network.egressProxy"},
         {R"("volumeMounts":[{"name":"d","path":"/d"}])", "volumeMounts"},
-        {R"("iam":{"tokens":{"aws":{}}})", "iam"},
         {R"("autoPause":true,"autoPauseMemory":false)", "autoPauseMemory"},
-        {R"("secrets":{"A":"b"})", "secrets"},
     };
     for (const auto& [option, name] : options) {
         EXPECT_EQ(refusal(std::string{R"({"templateID":"b",)"} + option + "}"),

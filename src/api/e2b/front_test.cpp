@@ -183,7 +183,7 @@ TEST_F(Front, WhatComesLaterSaysSo) {
     const std::string id = create();
     EXPECT_EQ(call("POST", "/sandboxes/" + id + "/fork"), 501);
     EXPECT_EQ(call("POST", "/v3/templates", "{}"), 501);
-    EXPECT_EQ(call("GET", "/secrets"), 501);
+    EXPECT_EQ(call("GET", "/volumes"), 501);
     EXPECT_NE(exchange->answer.find("not available in this release"), std::string::npos);
     EXPECT_EQ(call("POST", "/sandboxes/" + id + "/pause", R"({"memory":false})"), 501);
     EXPECT_EQ(call("POST", "/templates", "{}"), 410);

@@ -33,9 +33,6 @@ Task<Reply> network(ControlCall& call) {
 Task<Reply> template_builds(ControlCall&) {
     later("building and changing templates over this API is");
 }
-Task<Reply> secrets(ControlCall&) {
-    later("keeping secrets is");
-}
 Task<Reply> volumes(ControlCall&) {
     later("keeping volumes is");
 }
@@ -70,13 +67,6 @@ constexpr Endpoint kEndpoints[] = {
     {"DELETE", "/templates/{id}", Need::run, template_builds},
     {"POST", "/templates", Need::run, old_builds},
     {"POST", "/templates/{id}/builds/{build}", Need::run, old_builds},
-
-    {"GET", "/secrets", Need::look, secrets},
-    {"POST", "/secrets", Need::run, secrets},
-    {"GET", "/secrets/{name}", Need::look, secrets},
-    {"POST", "/secrets/{name}", Need::run, secrets},
-    {"PUT", "/secrets/{name}", Need::run, secrets},
-    {"DELETE", "/secrets/{name}", Need::run, secrets},
 
     {"GET", "/volumes", Need::look, volumes},
     {"POST", "/volumes", Need::run, volumes},

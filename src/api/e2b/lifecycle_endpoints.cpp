@@ -20,9 +20,27 @@ Task<std::string> make(ControlCall& call, core::CreateRequest request) {
     co_return sandbox->record().id;
 }
 
+// A dialect's `secrets {VARIABLE: name}`: each goes to the hosts that the secret itself names, in any field.
+void add_named_secrets(ControlCall& call, const json::object& body, core::SecretPlan& plan) {
+    for (const auto& [variable, name] : rpc::Message{body}.string_map("secrets")) {
+        if (call.services.vault == nullptr) throw Error{Errc::unimplemented, "this server keeps no secrets"};
+        const secrets::Secret& secret = call.services.vault->find(call.who.tenant, name);
+        if (secret.hosts.empty()) {
+            throw Error{Errc::invalid_argument,
+                        "secret " + secret.name + " names no hosts that it may go to"};
+        }
+        core::SecretBinding& binding = plan.bindings.emplace_back();
+        binding.secret = secret.name;
+        binding.env = variable;
+        binding.hosts = secret.hosts;
+        binding.during_install = true;
+    }
+}
+
 Task<Reply> create(ControlCall& call, CreateForm form) {
     const json::object body = co_await call.object();
-    const core::CreateRequest request = or_throw(read_create_request(body, form, call.services.settings));
+    core::CreateRequest request = or_throw(read_create_request(body, form, call.services.settings));
+    add_named_secrets(call, body, request.secrets);
     const std::string key{call.exchange.request().fields.get("Idempotency-Key")};
     std::string id;
     if (key.empty()) {

@@ -10,7 +10,6 @@ namespace oyat::e2b {
 namespace {
 
 constexpr std::string_view kEverything = "0.0.0.0/0";
-constexpr std::size_t kMaxRuleDomains = 10;
 constexpr int kAgentPortNumber = 49983;
 
 [[noreturn]] void invalid(std::string sentence) {
@@ -38,13 +37,6 @@ bool is_printable_ascii(std::string_view text) {
     return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7F; });
 }
 
-void check_rules(const rpc::Message& network) {
-    const std::optional<rpc::Message> rules = network.message("rules");
-    if (!rules || rules->size() == 0) return;
-    if (rules->size() > kMaxRuleDomains) invalid("'network.rules' has more than 10 domains");
-    later("rules");
-}
-
 NetworkOptions read(const rpc::Message& network, bool secure) {
     NetworkOptions options{.deny_out = network.strings("denyOut")};
     for (const std::string& entry : options.deny_out) {
@@ -66,7 +58,6 @@ NetworkOptions read(const rpc::Message& network, bool secure) {
     if (std::ranges::find(https_ports, kAgentPortNumber) != https_ports.end()) {
         invalid("'network.httpsPorts' may not hold the agent's port");
     }
-    check_rules(network);
 
     if (!allow_out.empty()) later("allowOut");
     if (!options.deny_out.empty() && !denies_all) later("denyOut");

@@ -6,6 +6,7 @@
 #include "core/event.hpp"
 #include "core/sandbox.hpp"
 #include "core/templates.hpp"
+#include "secrets/vault.hpp"
 
 namespace oyat::e2b {
 
@@ -17,6 +18,7 @@ struct Services {
     auth::Keys& keys;
     const Clock& clock;
     Settings settings;
+    secrets::Vault* vault = nullptr;  // null: this server keeps no secrets
 };
 
 }  // namespace oyat::e2b

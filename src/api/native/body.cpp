@@ -72,6 +72,18 @@ std::map<std::string, std::string> Body::map(std::string_view name) {
     return all;
 }
 
+std::vector<boost::json::object> Body::objects(std::string_view name) {
+    std::vector<boost::json::object> all;
+    const std::optional<boost::json::value> value = take(name);
+    if (!value) return all;
+    if (!value->is_array()) wrong(name, "a list of objects");
+    for (const boost::json::value& each : value->get_array()) {
+        if (!each.is_object()) wrong(name, "a list of objects");
+        all.push_back(each.get_object());
+    }
+    return all;
+}
+
 std::optional<Body> Body::object(std::string_view name) {
     std::optional<boost::json::value> value = take(name);
     if (!value) return std::nullopt;

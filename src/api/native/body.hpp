@@ -25,6 +25,7 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name, std::uint64_t most);
     [[nodiscard]] std::vector<std::string> texts(std::string_view name);
     [[nodiscard]] std::map<std::string, std::string> map(std::string_view name);
+    [[nodiscard]] std::vector<boost::json::object> objects(std::string_view name);
     [[nodiscard]] std::optional<Body> object(std::string_view name);
     void done() const;
 

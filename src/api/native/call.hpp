@@ -58,6 +58,7 @@ struct Route {
 [[nodiscard]] std::span<const Route> file_routes();
 [[nodiscard]] std::span<const Route> event_routes();
 [[nodiscard]] std::span<const Route> key_routes();
+[[nodiscard]] std::span<const Route> secret_routes();
 [[nodiscard]] std::span<const Route> template_routes();
 
 }  // namespace oyat::native

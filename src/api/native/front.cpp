@@ -37,7 +37,7 @@ std::string_view name_of(core::Scope scope) {
 
 NativeFront::NativeFront(Services services) : services_{std::move(services)} {
     for (const auto& table : {server_routes(), sandbox_routes(), process_routes(), file_routes(),
-                              event_routes(), key_routes(), template_routes()}) {
+                              event_routes(), key_routes(), secret_routes(), template_routes()}) {
         for (const Route& route : table) {
             router_.add(std::string{route.method}, std::string{route.pattern},
                         [this, &route](http::Exchange& exchange, const http::PathValues& values) {
@@ -48,7 +48,8 @@ NativeFront::NativeFront(Services services) : services_{std::move(services)} {
 }
 
 bool NativeFront::handles(const http::RequestHead& request) const {
-    return request.path.starts_with("/v1/") || request.path == "/metrics" || request.path == "/health";
+    return request.path.starts_with("/v1/") || request.path == "/metrics" || request.path == "/health" ||
+           request.path.starts_with("/.well-known/");
 }
 
 Task<> NativeFront::handle(http::Exchange& exchange) {

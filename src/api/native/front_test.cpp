@@ -53,7 +53,7 @@ TEST(NativeFront, EveryRouteWantsAKeyExceptHealth) {  // threats C-01
             const std::string path = filled(route.substr(route.find(' ') + 1));
             const std::string answer = co_await door.send(method, path, "");
             const bool closed = answer.starts_with("HTTP/1.1 401") || answer.starts_with("HTTP/1.1 429");
-            EXPECT_EQ(closed, route != "GET /health") << route << answer;
+            EXPECT_EQ(closed, route != "GET /health" && !route.starts_with("GET /.well-known/")) << route << answer;
         }
     });
 }

@@ -3,6 +3,7 @@
 #include "api/native/body.hpp"
 #include "api/native/call.hpp"
 #include "api/native/sandbox_json.hpp"
+#include "api/native/secret_json.hpp"
 
 // The life of sandboxes.
 namespace oyat::native {
@@ -46,6 +47,7 @@ Task<> create(Call& call) {
     request.auto_resume = body.flag("auto_resume").value_or(false);
     request.isolation = body.text("isolation").value_or("");
     request.minimum_boundary = body.text("minimum_boundary").value_or("");
+    request.secrets = plan_of(body);
     body.done();
     const std::shared_ptr<core::Sandbox> made =
         co_await call.services.sandboxes.create(std::move(request), call.who);

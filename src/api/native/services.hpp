@@ -11,6 +11,7 @@
 #include "core/keeper.hpp"
 #include "core/sandbox.hpp"
 #include "core/templates.hpp"
+#include "secrets/secrets.hpp"
 
 namespace oyat::native {
 
@@ -33,6 +34,9 @@ struct Services {
     auth::Keys& keys;
     const Clock& clock;
     Settings settings;
+    secrets::Vault* vault = nullptr;  // null, all three: this server keeps no secrets
+    secrets::Secrets* secrets = nullptr;
+    const secrets::Identities* identities = nullptr;
 };
 
 }  // namespace oyat::native

@@ -22,9 +22,10 @@ function methodNames(object, hidden) {
 }
 
 // "Sandbox.create" for the class's own, "sandbox.kill" for an object's.
-export function publicMethods(packageName, Sandbox, sandbox) {
+export function publicMethods(packageName, { Sandbox, sandbox, sdk }) {
   const hidden = hiddenNames(packageName)
   const list = [['Sandbox', Sandbox], ['sandbox', Sandbox.prototype]]
+  if (sdk.Secret) list.push(['Secret', sdk.Secret])
   for (const part of ['commands', 'files', 'pty', 'git']) list.push([part, Object.getPrototypeOf(sandbox[part])])
   return list.flatMap(([owner, object]) => methodNames(object, hidden).map((name) => `${owner}.${name}`))
 }

@@ -5,6 +5,7 @@
 // Reads E2B_API_URL, E2B_SANDBOX_URL and E2B_API_KEY. Prints a line for each step and "N passed, N failed" at the end.
 import { publicMethods } from './reflection.mjs'
 import { sandboxSteps } from './steps_sandbox.mjs'
+import { secretSteps } from './steps_secrets.mjs'
 import { partSteps } from './steps_parts.mjs'
 import { gitSteps } from './steps_git.mjs'
 
@@ -26,7 +27,7 @@ const packageName = process.argv[2] ?? 'e2b'
 const sdk = await import(packageName)
 const walk = { sdk, Sandbox: sdk.Sandbox, sandbox: await sdk.Sandbox.create('base', { timeoutMs: 600_000 }) }
 // The last ones end the sandbox.
-const steps = { ...partSteps, ...gitSteps, ...sandboxSteps }
+const steps = { ...partSteps, ...gitSteps, ...secretSteps(sdk), ...sandboxSteps }
 
 let passed = 0
 let failed = 0
@@ -36,7 +37,7 @@ function report(name, error) {
   console.log(`${error ? 'FAIL' : 'ok  '} ${packageName} ${name}${error ? `: ${error.name}: ${error.message}` : ''}`)
 }
 
-for (const name of publicMethods(packageName, walk.Sandbox, walk.sandbox)) {
+for (const name of publicMethods(packageName, walk)) {
   if (!(name in steps)) report(name, new Error('the walk has no step for this method'))
 }
 for (const [name, step] of Object.entries(steps)) {

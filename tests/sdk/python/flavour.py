@@ -28,6 +28,7 @@ class Flavour:
 
 class SyncFlavour(Flavour):
     Sandbox = e2b.Sandbox
+    Secret = e2b.Secret
 
     async def do(self, value):
         return value
@@ -91,6 +92,7 @@ class SyncWatch(Watch):
 
 class AsyncFlavour(Flavour):
     Sandbox = e2b.AsyncSandbox
+    Secret = e2b.AsyncSecret
 
     async def do(self, value):
         return await value if inspect.isawaitable(value) else value

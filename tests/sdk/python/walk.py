@@ -11,6 +11,7 @@ import sys
 import steps_git
 import steps_parts
 import steps_sandbox
+import steps_secrets
 from flavour import AsyncFlavour, SyncFlavour
 
 STEP_LIMIT = 90
@@ -18,7 +19,7 @@ STEP_LIMIT = 90
 
 def public_methods(w):
     """"Sandbox.create" for each public method; properties and constants are no calls."""
-    owners = [("Sandbox", w.Sandbox)] + [(part, type(getattr(w.sandbox, part))) for part in ("commands", "files", "pty", "git")]
+    owners = [("Sandbox", w.Sandbox), ("Secret", w.Secret)] + [(part, type(getattr(w.sandbox, part))) for part in ("commands", "files", "pty", "git")]
     for owner, kind in owners:
         for name in dir(kind):
             if not name.startswith("_") and callable(getattr(kind, name)):
@@ -29,7 +30,7 @@ async def walk(flavour):
     w = flavour
     w.sandbox = await w.do(w.Sandbox.create("base", timeout=600))
     steps = {}
-    for module in (steps_parts, steps_git, steps_sandbox):
+    for module in (steps_parts, steps_git, steps_secrets, steps_sandbox):
         steps.update({f"{owner}.{function.__name__}": function for owner, function in module.steps()})
     results = {name: "the walk has no step for this method" for name in public_methods(w) if name not in steps}
     for name, step in steps.items():
