@@ -8,14 +8,15 @@
 namespace oyat::masking {
 namespace {
 
-// What begins like a word is held back, so no word is longer; a longer shape is looked for in pieces, of
-// which each is hidden wherever it stands.
-constexpr std::size_t kLongestWord = 4096;
+// A longer shape is looked for in pieces, of which each is hidden wherever it stands: little is held back
+// then, and of a value that somebody cut, as errors are, less than a piece is left.
+constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kShortestPiece = 32;
 
 void add_pieces(std::vector<Automaton::Word>& words, std::string_view shape, std::uint16_t name) {
     for (std::size_t at = 0; at < shape.size(); at += kLongestWord) {
         std::string_view piece = shape.substr(at, kLongestWord);
-        if (piece.size() < kShortestValue) piece = shape.substr(shape.size() - kLongestWord);
+        if (at > 0 && piece.size() < kShortestPiece) piece = shape.substr(shape.size() - kLongestWord);
         words.push_back({.bytes = std::string{piece}, .name = name});
     }
 }

@@ -123,6 +123,13 @@ TEST(StreamMasker, FindsAKeyOf64KibInOnePiece) {
     EXPECT_EQ(in_chunks(big, "<" + key + ">", {1, 5000, 40'000}), "<[masked:big]>");
 }
 
+TEST(StreamMasker, LeavesLittleOfAValueThatWasCut) {
+    const std::string value = "first" + std::string(100, 'v') + "middle" + std::string(100, 'w');
+    const std::string shown = whole(patterns({{"long", value}}), value.substr(0, 150) + "...");
+    EXPECT_TRUE(shown.starts_with("[masked:long]")) << shown;
+    EXPECT_LT(shown.size(), std::string_view{"[masked:long]..."}.size() + 64) << shown;
+}
+
 TEST(StreamMasker, JudgesWhatItHoldsAnewWhenValuesChange) {
     StreamMasker masker{orders()};
     std::string out;
