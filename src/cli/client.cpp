@@ -34,6 +34,11 @@ Task<boost::json::value> Client::post(std::string path, boost::json::object body
     co_return co_await read_json();
 }
 
+Task<boost::json::value> Client::put(std::string path, boost::json::object body) {
+    co_await check(co_await send(request("PUT", std::move(path), boost::json::serialize(body))));
+    co_return co_await read_json();
+}
+
 Task<> Client::remove(std::string path) {
     co_await check(co_await send(request("DELETE", std::move(path))));
 }

@@ -23,6 +23,7 @@ public:
     // The JSON of the answer; null when it has no body.
     Task<boost::json::value> get(std::string path);
     Task<boost::json::value> post(std::string path, boost::json::object body);
+    Task<boost::json::value> put(std::string path, boost::json::object body);
     Task<> remove(std::string path);
 
     // Each line of a streamed answer, as it comes; empty ones are left out. Ends when the answer does.

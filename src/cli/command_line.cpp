@@ -65,10 +65,11 @@ struct CommandLine {
     Watch watching;
     AuditQuery query;
     Server server;
+    TlsInit tls;
     std::vector<std::string> ids, scopes{"run"};
     std::string id, from, to, name, tenant, digest, path, shell_name;
     std::optional<std::string> maybe_id;
-    std::uint16_t inside = 0, local = 0;
+    Port port_options;
     std::uint64_t limit = 1000;
     Millis life{0}, grace{0};
     NewSecret secret;
@@ -87,6 +88,7 @@ struct CommandLine {
         add_template_commands();
         add_key_commands();
         add_secret_commands();
+        add_tls_commands();
         add_completion();
     }
 
@@ -225,10 +227,21 @@ struct CommandLine {
         cp_app->add_option("--user", command.user, "user inside");
         CLI::App* port_app =
             add(app, "port", "reach a port inside from this machine",
-                looped([this](Context& context) { return port(context, id, inside, local); }));
+                looped([this](Context& context) { return port(context, id, port_options); }));
         id_argument(*port_app);
-        port_app->add_option("port", inside, "port inside")->required()->check(CLI::Range(1, 65'535));
-        port_app->add_option("local", local, "port here (default: a free one)");
+        port_app->add_option("port", port_options.inside, "port inside")
+            ->required()
+            ->check(CLI::Range(1, 65'535));
+        CLI::Option* here =
+            port_app->add_option("local", port_options.local, "port here (default: a free one)");
+        port_app
+            ->add_option("--expose", port_options.who,
+                         "who may come from outside: closed, token, link or public")
+            ->check(CLI::IsMember({"closed", "token", "link", "public"}))
+            ->excludes(here);
+        add_parsed(*port_app, "--link", parse_duration, port_options.link_life,
+                   "print a link that opens it for this long, such as 1h")
+            ->excludes(here);
     }
 
     // `shell [ID] [-- COMMAND...]`: the words decide whether there is an id.
@@ -371,6 +384,17 @@ struct CommandLine {
         revoke_app->add_option("id", id, "key_...")->required();
         for (CLI::App* each : {create_app, ls_app, revoke_app})
             each->add_option("--tenant", tenant, "of this tenant");
+    }
+
+    void add_tls_commands() {
+        CLI::App* tls_app = app.add_subcommand("tls", "certificates for a domain of your own");
+        tls_app->require_subcommand(1);
+        CLI::App* init_app = add(*tls_app, "init",
+                                 "make a private authority and a certificate for the domain and all below it",
+                                 [this](Context& context) { return tls_init(context, tls); });
+        init_app->add_option("domain", tls.domain, "NAME, or NAME:PORT unless the port is 443")
+            ->capture_default_str();
+        init_app->add_option("--state", tls.state, "the server's state directory")->capture_default_str();
     }
 
     void add_completion() {

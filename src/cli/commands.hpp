@@ -51,7 +51,14 @@ Task<int> top(Context& context, bool once);
 Task<int> info(Context& context, std::optional<std::string> id);
 
 Task<int> cp(Context& context, std::string from, std::string to, std::string user);
-Task<int> port(Context& context, std::string id, std::uint16_t inside, std::uint16_t local);
+struct Port {
+    std::uint16_t inside = 0;
+    std::uint16_t local = 0;  // 0 = a free one
+    std::string who;          // closed, token, link or public
+    std::optional<Millis> link_life;
+};
+// Leads a port of this machine to the one inside; or says who may come to it from outside, or makes a link.
+Task<int> port(Context& context, std::string id, Port options);
 
 Task<int> logs(Context& context, std::string id, bool follow, std::uint64_t limit);
 struct Watch {
@@ -91,6 +98,13 @@ struct AuditQuery {
 int audit_show(Context& context, AuditQuery query);
 int audit_commands(Context& context, AuditQuery query);
 int audit_verify(Context& context, std::string path);
+
+struct TlsInit {
+    std::string domain = "oyat.localhost:8443";  // with its port unless that is 443
+    std::string state = "/var/lib/oyat";
+};
+// A private authority and a wildcard certificate, made here without any server.
+int tls_init(Context& context, TlsInit options);
 
 struct Server {
     std::string state = "/var/lib/oyat";

@@ -1,10 +1,12 @@
 #include <boost/asio/this_coro.hpp>
+#include <boost/json/serialize.hpp>
 #include <csignal>
 #include <vector>
 
 #include "base/throwing.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupted.hpp"
+#include "cli/json_read.hpp"
 #include "http/url.hpp"
 #include "io/acceptor.hpp"
 #include "io/gate.hpp"
@@ -52,9 +54,11 @@ Task<> accept_all(Context& context, std::string target, Acceptor& acceptor, Task
     }
 }
 
-}  // namespace
+std::string path_of(const std::string& id, std::uint16_t inside) {
+    return "/v1/sandboxes/" + http::percent_encode(id) + "/ports/" + std::to_string(inside);
+}
 
-Task<int> port(Context& context, std::string id, std::uint16_t inside, std::uint16_t local) {
+Task<> lead_here(Context& context, std::string id, std::uint16_t inside, std::uint16_t local) {
     const Executor executor = co_await boost::asio::this_coro::executor;
     // Says at once when there is no such sandbox.
     co_await context.client.get("/v1/sandboxes/" + http::percent_encode(id));
@@ -64,10 +68,33 @@ Task<int> port(Context& context, std::string id, std::uint16_t inside, std::uint
               ? "{\"listen\":\"" + address + "\"}\n"
               : address + " leads to port " + std::to_string(inside) + " of " + id + " (Ctrl-C ends)\n");
     TaskGroup connections{executor};
-    const std::string target =
-        "/v1/sandboxes/" + http::percent_encode(id) + "/ports/" + std::to_string(inside);
-    co_await race(accept_all(context, target, acceptor, connections), interrupted());
+    co_await race(accept_all(context, path_of(id, inside), acceptor, connections), interrupted());
     co_await connections.close();
+}
+
+// Without a domain of its own, the sandbox is reached by a path of the server.
+Task<> print_link(Context& context, std::string id, std::uint16_t inside, Millis life) {
+    const boost::json::value link = co_await context.client.post(
+        path_of(id, inside) + "/link", {{"ttl_ms", static_cast<std::uint64_t>(life.count())}});
+    const std::string url = text(link, "url");
+    print(context.json  ? boost::json::serialize(link) + "\n"
+          : url.empty() ? context.client.settings().url + text(link, "path") + "\n"
+                        : url + "\n");
+}
+
+}  // namespace
+
+Task<int> port(Context& context, std::string id, Port options) {
+    if (options.who.empty() && !options.link_life) {
+        co_await lead_here(context, std::move(id), options.inside, options.local);
+        co_return 0;
+    }
+    if (!options.who.empty()) {
+        const boost::json::value shown =
+            co_await context.client.put(path_of(id, options.inside), {{"who", options.who}});
+        if (context.json && !options.link_life) print(boost::json::serialize(shown) + "\n");
+    }
+    if (options.link_life) co_await print_link(context, id, options.inside, *options.link_life);
     co_return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "daemon/toml_section.hpp"
 #include "egress/host_entries.hpp"
 #include "masking/shipped.hpp"
+#include "pki/names.hpp"
 
 namespace oyat::daemon {
 namespace {
@@ -46,6 +47,28 @@ bool is_loopback(const SocketAddress& address) {
     return address.host() == "::1" || address.host().starts_with("127.");
 }
 
+// "sandbox.example.com" or "oyat.localhost:8443". Links and certificates are made of it.
+struct Domain {
+    std::string text;
+    std::uint16_t port = 443;
+};
+
+Result<Domain> parse_domain(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    Domain domain{.text = std::string{text}};
+    const auto no = [text] {
+        return refuse(Errc::invalid_argument,
+                      "'" + std::string{text} + "' is not NAME or NAME:PORT, in lower case");
+    };
+    if (colon != std::string_view::npos) {
+        const char* end = text.data() + text.size();
+        const auto [rest, failed] = std::from_chars(text.data() + colon + 1, end, domain.port);
+        if (failed != std::errc{} || rest != end || domain.port == 0) return no();
+    }
+    if (!pki::is_host_name(text.substr(0, colon))) return no();
+    return domain;
+}
+
 Result<log::Level> parse_level(std::string_view text) {
     if (text == "debug") return log::Level::debug;
     if (text == "info") return log::Level::info;
@@ -67,6 +90,7 @@ struct Listening {
     std::string tls;
     std::string certificate_file;
     std::string key_file;
+    std::string domain;
 };
 
 void read_limits(TomlSection& section, core::Limits& limits) {
@@ -148,7 +172,7 @@ core::Limits left_to_the_keeper() {
 
 void read_file(TomlSection& root, Config& config, Listening& listening) {
     root.text("listen", listening.plain);
-    root.text("domain", config.domain);
+    root.text("domain", listening.domain);
     root.parsed("log_level", config.log_level, parse_level);
     root.section("tls", [&](TomlSection& tls) {
         tls.text("listen", listening.tls);
@@ -178,23 +202,41 @@ void apply(const Options& options, Config& config, Listening& listening) {
     if (options.tls_listen) listening.tls = *options.tls_listen;
     if (options.tls_certificate) listening.certificate_file = *options.tls_certificate;
     if (options.tls_key) listening.key_file = *options.tls_key;
-    if (options.domain) config.domain = *options.domain;
+    if (options.domain) listening.domain = *options.domain;
+    if (options.tls_domain) listening.domain = *options.tls_domain;
     if (options.log_level) config.log_level = or_throw(parse_level(*options.log_level));
     if (options.max_sandboxes) config.sandboxes.max_sandboxes = or_throw(parse_count(*options.max_sandboxes));
 }
 
-void settle_listening(const Listening& listening, const Options& options, Config& config) {
+// Where `oyat tls init` leaves what it makes.
+void find_made_certificate(Listening& listening, const Options& options) {
+    if (!listening.certificate_file.empty() || !listening.key_file.empty()) return;
+    const std::string made = options.state + "/tls/";
+    if (::access((made + "certificate.pem").c_str(), F_OK) != 0) return;
+    listening.certificate_file = made + "certificate.pem";
+    listening.key_file = made + "key.pem";
+}
+
+void settle_listening(Listening listening, const Options& options, Config& config) {
     config.listen = or_throw(parse_listen(listening.plain));
     if (!is_loopback(config.listen) && !options.insecure) {
         mistake("plain HTTP on " + listening.plain +
                 " would show keys and data to the network: use TLS (--tls-listen, --tls-cert, --tls-key), or "
                 "allow it with --insecure");
     }
+    if (!listening.domain.empty()) {
+        const Domain domain = or_throw(parse_domain(listening.domain));
+        config.domain = domain.text;
+        if (options.tls_domain && listening.tls.empty()) {
+            listening.tls = or_throw(SocketAddress::ip(config.listen.host(), domain.port)).to_string();
+        }
+    }
     if (listening.tls.empty()) return;
+    find_made_certificate(listening, options);
     if (listening.certificate_file.empty() || listening.key_file.empty()) {
         mistake(
             "TLS wants a certificate and its key (--tls-cert and --tls-key, or `certificate` and `key` in "
-            "[tls])");
+            "[tls]; `oyat tls init` makes them)");
     }
     config.tls = TlsListener{.address = or_throw(parse_listen(listening.tls)),
                              .certificate_pem = read_text_file(listening.certificate_file),

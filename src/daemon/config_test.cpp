@@ -139,7 +139,38 @@ TEST(Config, RefusesFormsThatItCouldNotLookForAndNamesThem) {
 }
 
 TEST(Config, TlsWantsACertificateAndItsKey) {
-    EXPECT_NE(mistake_in("[tls]\nlisten = \"0.0.0.0:8443\"").find("certificate"), std::string::npos);
+    Options options;
+    options.state = "/nowhere";
+    EXPECT_NE(mistake_in("[tls]\nlisten = \"0.0.0.0:8443\"", options).find("certificate"), std::string::npos);
+}
+
+TEST(Config, ADomainByTlsListensOnItsPortWithTheCertificateOfTheState) {
+    const std::filesystem::path state = std::filesystem::temp_directory_path() / ("config-" + random_hex(8));
+    std::filesystem::create_directories(state / "tls");
+    std::ofstream{state / "tls/certificate.pem"} << "CERTIFICATE";
+    std::ofstream{state / "tls/key.pem"} << "KEY";
+    Options options;
+    options.state = state;
+    options.tls_domain = "oyat.localhost:8443";
+    const Config config = parse_config("", options);
+    EXPECT_EQ(config.domain, "oyat.localhost:8443");
+    ASSERT_TRUE(config.tls);
+    EXPECT_EQ(config.tls->address.to_string(), "127.0.0.1:8443");
+    EXPECT_EQ(config.tls->certificate_pem, "CERTIFICATE");
+    EXPECT_EQ(config.tls->key_pem, "KEY");
+
+    options.tls_listen = "0.0.0.0:9443";
+    options.tls_domain = "sandbox.example.com";
+    EXPECT_EQ(parse_config("", options).tls->address.to_string(), "0.0.0.0:9443");
+    std::filesystem::remove_all(state);
+}
+
+TEST(Config, ADomainIsANameInLowerCaseWithAPortPerhaps) {
+    for (const char* wrong :
+         {"Sandbox.example.com", "a b", "a:0", "a:65536", "a:", "https://a", "*.a", "a/"}) {
+        EXPECT_NE(mistake_in("domain = \"" + std::string{wrong} + "\""), "") << wrong;
+    }
+    EXPECT_EQ(mistake_in("domain = \"a.example:8443\""), "");
 }
 
 // The file that is installed must be one that oyatd takes, with and without its defaults spelt out.

@@ -26,6 +26,8 @@ Result<void> set(Options& options, std::string_view name, std::string_view value
         options.tls_key = text;
     } else if (name == "--domain") {
         options.domain = text;
+    } else if (name == "--tls-domain") {
+        options.tls_domain = text;
     } else if (name == "--max-sandboxes") {
         options.max_sandboxes = text;
     } else if (name == "--log-level") {
@@ -83,10 +85,12 @@ Serves sandboxes: speaks with clients, decides, records. It has no privileges; o
   --user NAME            who to become when started as root (name or number)
   --listen ADDR:PORT     plain HTTP (default: 127.0.0.1:3000; port 0 takes a free one)
   --insecure             allow plain HTTP beyond this machine: keys and data can then be read on the way
-  --tls-listen ADDR:PORT HTTPS, with
-  --tls-cert FILE          the certificate and its chain, PEM
+  --tls-domain NAME[:PORT] public name, by HTTPS: port 8080 of a sandbox is then https://8080-ID.NAME:PORT, and
+                         the API https://api.NAME:PORT (default port: 443)
+  --tls-listen ADDR:PORT where HTTPS listens (default: the address of --listen, and the port of --tls-domain)
+  --tls-cert FILE          the certificate and its chain, PEM (default: DIR/tls, where `oyat tls init` leaves it)
   --tls-key FILE           the certificate's key, PEM
-  --domain NAME[:PORT]   public name: port 8080 of a sandbox is then 8080-ID.NAME
+  --domain NAME[:PORT]   public name only, where somebody else in front of this server ends TLS
   --api-key-file FILE    makes sure that the key in this file works, with all scopes
   --max-sandboxes N      running sandboxes of one tenant (default: 2000)
   --log-level LEVEL      debug, info, warn or error (default: info)

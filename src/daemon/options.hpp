@@ -20,6 +20,7 @@ struct Options {
     std::optional<std::string> tls_certificate;
     std::optional<std::string> tls_key;
     std::optional<std::string> domain;
+    std::optional<std::string> tls_domain;
     std::optional<std::string> max_sandboxes;
     std::optional<std::string> log_level;
     std::string api_key_file;

@@ -30,8 +30,8 @@ TEST(Options, RefusesWhatItDoesNotKnow) {
 TEST(Options, TheHelpNamesEveryOption) {
     for (const char* name :
          {"--config", "--state", "--keeper", "--user", "--listen", "--insecure", "--tls-listen", "--tls-cert",
-          "--tls-key", "--domain", "--api-key-file", "--max-sandboxes", "--log-level", "--ready-fd",
-          "--ready-file", "--version", "--help"}) {
+          "--tls-key", "--domain", "--tls-domain", "--api-key-file", "--max-sandboxes", "--log-level",
+          "--ready-fd", "--ready-file", "--version", "--help"}) {
         EXPECT_NE(usage().find(name), std::string_view::npos) << name;
     }
 }

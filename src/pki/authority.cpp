@@ -1,6 +1,7 @@
 #include "pki/authority.hpp"
 
 #include <openssl/bn.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
@@ -129,6 +130,26 @@ Leaf Authority::issue(const std::vector<std::string>& names, std::chrono::hours 
     add_extension(own, issuer, NID_subject_alt_name, (has_subject ? "" : "critical,") + alternatives);
     sign(own, key_.get());
     return leaf;
+}
+
+bool Authority::vouches_for(X509* certificate, const std::string& host) const {
+    const std::unique_ptr<X509_STORE, decltype(&::X509_STORE_free)> store{::X509_STORE_new(),
+                                                                          ::X509_STORE_free};
+    const std::unique_ptr<X509_STORE_CTX, decltype(&::X509_STORE_CTX_free)> context{::X509_STORE_CTX_new(),
+                                                                                    ::X509_STORE_CTX_free};
+    require(store && context && ::X509_STORE_add_cert(store.get(), certificate_.get()) == 1 &&
+                ::X509_STORE_CTX_init(context.get(), store.get(), certificate, nullptr) == 1 &&
+                ::X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_SERVER) == 1,
+            "verify a certificate");
+    X509_VERIFY_PARAM* wanted = ::X509_STORE_CTX_get0_param(context.get());
+    if (is_ip_address(host)) {
+        ::X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str());
+    } else {
+        ::X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), host.size());
+    }
+    const bool fine = ::X509_verify_cert(context.get()) == 1;
+    ::ERR_clear_error();
+    return fine;
 }
 
 std::string Authority::certificate_pem() const {

@@ -33,6 +33,9 @@ public:
     // when there is none, or one is not a name. Makes a key of its own: about 50 us.
     [[nodiscard]] Leaf issue(const std::vector<std::string>& names, std::chrono::hours lifetime) const;
 
+    // Whether a client that trusts this authority only would take the certificate for `host`, today.
+    [[nodiscard]] bool vouches_for(X509* certificate, const std::string& host) const;
+
     [[nodiscard]] X509* certificate() const noexcept { return certificate_.get(); }
     [[nodiscard]] std::string certificate_pem() const;
     [[nodiscard]] std::string key_pem() const;

@@ -65,6 +65,15 @@ TEST(Authority, VouchesOnlyForTheDomainsThatItWasMadeFor) {
     EXPECT_THROW((void)authority({"a domain"}), Error);
 }
 
+TEST(Authority, KnowsWhatItsClientsWillTake) {
+    const Authority own = authority({"oyat.test"});
+    const Leaf leaf = own.issue({"*.oyat.test"}, 24h);
+    EXPECT_TRUE(own.vouches_for(leaf.certificate.get(), "api.oyat.test"));
+    EXPECT_FALSE(own.vouches_for(leaf.certificate.get(), "oyat.test"));
+    EXPECT_FALSE(own.vouches_for(own.issue({"bank.example"}, 24h).certificate.get(), "bank.example"));
+    EXPECT_FALSE(authority().vouches_for(leaf.certificate.get(), "api.oyat.test"));
+}
+
 TEST(Authority, LivesOnAsText) {
     const Authority first = authority();
     const Authority again = Authority::load(first.certificate_pem(), first.key_pem());

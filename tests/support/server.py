@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -14,16 +15,23 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("OYAT_BUILD", ROOT / "build" / "release"))
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class Server:
     """with Server() as server: server.client.create() ..."""
 
-    def __init__(self, *, ephemeral=True, options=(), state=None, build=BUILD):
+    def __init__(self, *, ephemeral=True, options=(), state=None, build=BUILD, tls_domain=None):
         self.own_state = state is None
         self.state = pathlib.Path(state or tempfile.mkdtemp(prefix="oyat-test-", dir="/var/tmp"))
         self.ready_file = self.state / "ready.json"
         self.ephemeral = ephemeral
         self.options = list(options)
         self.build = build
+        self.tls_domain = tls_domain  # "NAME:PORT"
         self.process = None
 
     def __enter__(self):
@@ -46,6 +54,8 @@ class Server:
                    str(self.ready_file)]
         if self.ephemeral:
             command.append("--ephemeral")
+        if self.tls_domain:
+            command += ["--tls-domain", self.tls_domain]
         if self.options:
             command += ["--", *self.options]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "OYAT_BUILD": str(self.build)})
@@ -86,7 +96,12 @@ class Server:
     def environment(self):
         """What an SDK needs to find this server."""
         ready = self.ready()
-        return {"E2B_API_URL": ready["url"], "E2B_SANDBOX_URL": ready["url"], "E2B_API_KEY": ready["apiKey"],
+        by_domain = {}
+        if ready["domain"]:
+            bundle = str(pathlib.Path(ready["caFile"]).with_name("bundle.pem"))
+            by_domain = {"E2B_DOMAIN": ready["domain"], "NODE_EXTRA_CA_CERTS": ready["caFile"], "SSL_CERT_FILE": bundle,
+                         "CURL_CA_BUNDLE": bundle}
+        return {**by_domain, "E2B_API_URL": ready["url"], "E2B_SANDBOX_URL": ready["url"], "E2B_API_KEY": ready["apiKey"],
                 "OYAT_URL": ready["url"], "OYAT_API_KEY": ready["apiKey"]}
 
     def stop(self):
