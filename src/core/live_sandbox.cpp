@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/defer.hpp"
+#include "base/id.hpp"
 #include "base/log.hpp"
 #include "core/json_text.hpp"
 #include "core/lifecycle.hpp"
@@ -319,6 +320,12 @@ Task<> LiveSandbox::undo_create() {
 }
 
 // --- life -------------------------------------------------------------------------------------------------
+
+void LiveSandbox::expose(std::uint16_t port, Reach reach) {
+    record_.exposure.ports[port] = reach;
+    // One that was made before sandboxes had a token for their ports.
+    if (record_.exposure.token.empty()) record_.exposure.token = random_hex(32);
+}
 
 void LiveSandbox::set_life(Millis timeout, TimeoutMode mode) {
     const MonoTime now = deps_.clock.mono();

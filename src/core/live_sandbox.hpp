@@ -76,6 +76,7 @@ public:
     // Life that was left when oyatd stopped, in the run that began before.
     void restore_life();
     [[nodiscard]] MonoTime deadline() const { return deadline_; }
+    void expose(std::uint16_t port, Reach reach);
     void set_phases(std::vector<Phase> phases) { record_.phases = std::move(phases); }
     void set_created_event(std::string id) { record_.created_event = std::move(id); }
     Task<> save();

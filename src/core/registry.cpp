@@ -147,6 +147,23 @@ Task<> Registry::set_timeout(std::string id, Millis timeout, TimeoutMode mode, P
     co_await sandbox->save();
 }
 
+Task<> Registry::expose(std::string id, std::uint16_t port, Reach reach, Principal who) {
+    const Live sandbox = live(id, who.tenant);
+    const Exposure& exposure = sandbox->record().exposure;
+    if (!exposure.ports.contains(port) && exposure.ports.size() >= Exposure::kMostPorts) {
+        throw Error{Errc::exhausted, Fault::limit,
+                    "a sandbox has at most " + std::to_string(Exposure::kMostPorts) +
+                        " ports with a word of their own"};
+    }
+    Event event = sandbox_event(sandbox->record(), "ingress.opened");
+    event.fields["port"] = port;
+    event.fields["who"] = to_string(reach);
+    add_who(event, who);
+    deps_.events.emit(std::move(event));
+    sandbox->expose(port, reach);
+    co_await sandbox->save();
+}
+
 Task<> Registry::pause(std::string id, Principal who) {
     const Live sandbox = live(id, who.tenant);
     co_await shielded(sandbox->pause(who));

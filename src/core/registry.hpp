@@ -33,6 +33,7 @@ public:
                                                      const std::string& tenant) const override;
     Task<> kill(std::string id, Principal who, EndedBy reason) override;
     Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) override;
+    Task<> expose(std::string id, std::uint16_t port, Reach reach, Principal who) override;
     Task<> pause(std::string id, Principal who) override;
     Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) override;
     Task<> bind_secrets(std::string id, SecretPlan plan, Principal who) override;

@@ -176,6 +176,9 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const Principal&
     record.auto_resume = request.auto_resume;
     record.secure = request.secure;
     record.access_token = random_hex(32);
+    record.exposure.usual = request.usual_reach;
+    record.exposure.host_mask = request.host_mask;
+    record.exposure.token = random_hex(32);
     record.created = record.started = deps_.clock.wall();
     record.timeout = request.timeout;
     record.key_id = who.key_id;

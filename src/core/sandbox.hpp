@@ -37,6 +37,8 @@ struct CreateRequest {
     Limits limits;  // zeros: defaults
     bool internet = true;
     bool secure = true;  // false: the agent's door of protocols that have one asks for no token
+    Reach usual_reach = Reach::anyone;  // of its ports
+    std::string host_mask;              // Exposure::host_mask
     OnTimeout on_timeout = OnTimeout::kill;
     bool auto_resume = false;
     std::string isolation;  // "" = server default, "jail", "gvisor", "microvm", "auto"
@@ -80,6 +82,8 @@ public:
 
     virtual Task<> kill(std::string id, Principal who, EndedBy reason) = 0;
     virtual Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) = 0;
+    // From now on; visitors that are inside already stay. Throws Error{exhausted} for too many ports.
+    virtual Task<> expose(std::string id, std::uint16_t port, Reach reach, Principal who) = 0;
     virtual Task<> pause(std::string id, Principal who) = 0;  // failed_precondition when paused already
     // Running again when it returns; a running one only has its life extended. True when it had been paused.
     virtual Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) = 0;

@@ -151,6 +151,7 @@ json::object to_json(const SandboxRecord& record) {
             {"auto_resume", record.auto_resume},
             {"secure", record.secure},
             {"access_token", record.access_token},
+            {"exposure", to_json(record.exposure)},
             {"created", unix_millis(record.created)},
             {"started", unix_millis(record.started)},
             {"end_at", unix_millis(record.end_at)},
@@ -188,6 +189,11 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     read.flag("auto_resume", record.auto_resume);
     read.flag("secure", record.secure);
     read.text("access_token", record.access_token);
+    if (const json::object* exposure = read.object("exposure")) {
+        Result<Exposure> shown = exposure_from_json(*exposure);
+        if (!shown) return std::unexpected{std::move(shown).error()};
+        record.exposure = *std::move(shown);
+    }
     read.time("created", record.created);
     read.time("started", record.started);
     read.time("end_at", record.end_at);

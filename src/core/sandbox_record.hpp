@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "core/exposure.hpp"
 #include "core/keeper.hpp"
 #include "core/limits.hpp"
 #include "core/principal.hpp"
@@ -41,6 +42,7 @@ struct SandboxRecord {
     bool auto_resume = false;
     bool secure = true;
     std::string access_token;  // for the agent's door of protocols that have one
+    Exposure exposure;         // of its other ports
     WallTime created{};
     WallTime started{};  // of the present run
     WallTime end_at{};

@@ -152,6 +152,7 @@ Task<> serve(Executor executor, Start start) {
                                 .keys = keys,
                                 .clock = clock,
                                 .settings = {.version = kVersion,
+                                             .domain = config.domain,
                                              .spool = start.state.spool,
                                              .operator_tenant = kTenant,
                                              .more_limits = egress::limit_facts(config.egress.limits),

@@ -104,6 +104,7 @@ void Http2Exchange::begin_answer(int status, const Fields& fields, std::optional
     const bool bodyless_status = status < 200 || status == 204 || status == 304;
     if (length && !bodyless_status) head.add("Content-Length", std::to_string(*length));
     has_answer_body_ = !bodyless_status && request_.head.method != "HEAD" && length != 0;
+    end_taken_ = !has_answer_body_;
     left_ = length;
     connection_.session_.answer(stream_, status, head,
                                 has_answer_body_ ? Http2Session::Body::follows : Http2Session::Body::none);
@@ -198,7 +199,8 @@ void Http2Exchange::abort() {
 }
 
 Task<> Http2Exchange::client_gone() {
-    while (!closed_) co_await gone_.wait();
+    // A stream whose answer is complete closes by itself: nobody went away.
+    while (!closed_ || end_taken_) co_await gone_.wait();
 }
 
 Task<std::unique_ptr<Stream>> Http2Exchange::take_over(std::string) {

@@ -71,8 +71,10 @@ core::CreateRequest read(const json::object& object, CreateForm form, const Sett
     read_lifecycle(body, request);
     request.secrets.identities = read_identity_tokens(body);
     if (const std::optional<rpc::Message> network = body.message("network")) {
-        if (deny_everything(or_throw(read_network_options(*network, request.secure))))
-            request.internet = false;
+        const NetworkOptions options = or_throw(read_network_options(*network, request.secure));
+        if (deny_everything(options)) request.internet = false;
+        if (!options.public_traffic) request.usual_reach = core::Reach::token;
+        request.host_mask = options.host_mask;
         request.secrets.bindings = read_header_rules(*network);
     }
     if (is_filled(object, "volumeMounts")) later("volumeMounts");

@@ -50,6 +50,15 @@ TEST(CreateRequest, TakesWhatTheClientsSend) {
     EXPECT_TRUE(request.auto_resume);
 }
 
+TEST(CreateRequest, SaysWhoMayReachItsPortsAndUnderWhichName) {
+    EXPECT_EQ(read(R"({"templateID":"b"})").value().usual_reach, core::Reach::anyone);
+    const auto closed =
+        read(R"({"templateID":"b","network":{"allowPublicTraffic":false,"maskRequestHost":"app:${PORT}"}})");
+    ASSERT_TRUE(closed);
+    EXPECT_EQ(closed->usual_reach, core::Reach::token);
+    EXPECT_EQ(closed->host_mask, "app:${PORT}");
+}
+
 TEST(CreateRequest, DenyingEverythingIsNoInternet) {
     EXPECT_FALSE(read(R"({"templateID":"b","network":{"denyOut":["0.0.0.0/0"]}})").value().internet);
     EXPECT_TRUE(read(R"({"templateID":"b","network":{"denyOut":[],"allowOut":[]}})").value().internet);
@@ -68,8 +77,6 @@ TEST(CreateRequest, OptionsOfALaterReleaseAreRefusedByName) {
     const std::pair<const char*, const char*> options[] = {
         {R"("network":{"denyOut":["0.0.0.0/0"],"allowOut":["a.example"]})", "network.allowOut"},
         {R"("network":{"denyOut":["10.0.0.0/8"]})", "network.denyOut"},
-        {R"("network":{"allowPublicTraffic":false})", "network.allowPublicTraffic"},
-        {R"("network":{"maskRequestHost":"localhost:${PORT}"})", "network.maskRequestHost"},
         {R"("network":{"httpsPorts":[8443]})", "network.httpsPorts"},
         {R"("network":{"egressProxy":{"address":"p:1"}})", "network.egressProxy"},
         {R"("volumeMounts":[{"name":"d","path":"/d"}])", "volumeMounts"},
@@ -93,7 +100,10 @@ TEST(CreateRequest, BrokenOptionsAreRefusedAsSuch) {
         R"("network":{"denyOut":["example.org"]})",
         R"("network":{"denyOut":["10.0.0.0/33"]})",
         R"("network":{"allowOut":["example.org"]})",
-        R"("network":{"maskRequestHost":"h\u00f6st"})",
+        R"("network":{"maskRequestHost":"h\u00f6st /"})",
+        R"("network":{"maskRequestHost":"a b"})",
+        R"("network":{"maskRequestHost":"a\r\nX: y"})",
+        R"("network":{"maskRequestHost":"${PORT}:${PORT}x"})",
         R"("network":{"httpsPorts":[49983]})",
         R"("iam":{"tokens":{"a":{},"b":{},"c":{},"d":{},"e":{},"f":{}}})",
     };

@@ -12,7 +12,7 @@ Task<> DataPlane::handle(http::Exchange& exchange, ToPort to) {
     } else if (to.port == kAgentPort) {
         co_await door_.handle(exchange, sandbox, std::move(to.target));
     } else {
-        co_await pass_to_port(services_, exchange, sandbox, std::move(to));
+        co_await pass_to_port(services_, visits_, exchange, sandbox, std::move(to));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "api/e2b/agent_door.hpp"
 #include "api/e2b/destination.hpp"
 #include "api/e2b/services.hpp"
+#include "core/visit_book.hpp"
 
 namespace oyat::e2b {
 
@@ -10,7 +11,8 @@ namespace oyat::e2b {
 // passed on.
 class DataPlane {
 public:
-    explicit DataPlane(Services& services) : services_{services}, door_{services} {}
+    explicit DataPlane(Services& services)
+        : services_{services}, door_{services}, visits_{services.events, services.clock} {}
 
     Task<> handle(http::Exchange& exchange, ToPort to);
     Task<> close() { return door_.close(); }
@@ -18,6 +20,7 @@ public:
 private:
     Services& services_;
     AgentDoor door_;
+    core::VisitBook visits_;
 };
 
 }  // namespace oyat::e2b

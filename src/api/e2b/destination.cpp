@@ -31,7 +31,7 @@ std::optional<ToPort> by_host(const http::RequestHead& head) {
     const std::string_view port = label.substr(0, dash);
     const std::string_view sandbox = label.substr(dash + 1);
     if (!all_of(port, is_digit) || !all_of(sandbox, is_label_char)) return std::nullopt;
-    return ToPort{std::string{sandbox}, port_of(port), head.target};
+    return ToPort{std::string{sandbox}, port_of(port), head.target, true};
 }
 
 // One pair of routing headers; forks of the client bring names of their own.

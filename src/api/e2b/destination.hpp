@@ -17,6 +17,7 @@ struct ToPort {
     std::string sandbox;     // matches [a-z0-9]+, but need not exist
     std::uint16_t port = 0;  // 0 when what was given is no port number
     std::string target;      // path and query as that port is to see them
+    bool by_host = false;    // the sandbox has this host, and so a browser's origin, for itself
 };
 
 // The request contradicts itself; the text says how.

@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "base/throwing.hpp"
+#include "core/exposure.hpp"
+#include "http/grammar.hpp"
 #include "io/address.hpp"
 
 namespace oyat::e2b {
@@ -33,8 +35,11 @@ bool is_address_or_range(std::string_view text) {
     return error == std::errc{} && end == bits.data() + bits.size() && number >= 0 && number <= most;
 }
 
-bool is_printable_ascii(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7F; });
+// A host, with a port perhaps; "${PORT}" may stand once in it. It becomes a Host field as it is.
+bool is_host_mask(const std::string& mask) {
+    core::Exposure exposure;
+    exposure.host_mask = mask;
+    return http::parse_host(exposure.masked_host(65535)).has_value();
 }
 
 NetworkOptions read(const rpc::Message& network, bool secure) {
@@ -51,9 +56,12 @@ NetworkOptions read(const rpc::Message& network, bool secure) {
         }
     }
     const std::optional<std::string> mask = network.optional_string("maskRequestHost");
-    if (mask && !is_printable_ascii(*mask)) invalid("'network.maskRequestHost' is no host name");
-    const bool is_public = network.boolean("allowPublicTraffic", true);
-    if (!is_public && !secure) invalid("'network.allowPublicTraffic': false needs 'secure'");
+    if (mask) {
+        options.host_mask = *mask;
+        if (!is_host_mask(options.host_mask)) invalid("'network.maskRequestHost' is no host name");
+    }
+    options.public_traffic = network.boolean("allowPublicTraffic", true);
+    if (!options.public_traffic && !secure) invalid("'network.allowPublicTraffic': false needs 'secure'");
     const std::vector<std::uint32_t> https_ports = network.uint32s("httpsPorts");
     if (std::ranges::find(https_ports, kAgentPortNumber) != https_ports.end()) {
         invalid("'network.httpsPorts' may not hold the agent's port");
@@ -61,8 +69,6 @@ NetworkOptions read(const rpc::Message& network, bool secure) {
 
     if (!allow_out.empty()) later("allowOut");
     if (!options.deny_out.empty() && !denies_all) later("denyOut");
-    if (mask) later("maskRequestHost");
-    if (!is_public) later("allowPublicTraffic");
     if (!https_ports.empty()) later("httpsPorts");
     if (network.has("egressProxy")) later("egressProxy");
     return options;

@@ -11,6 +11,8 @@ namespace oyat::e2b {
 // The part of the `network` option that this release can honour.
 struct NetworkOptions {
     std::vector<std::string> deny_out;  // addresses and ranges
+    bool public_traffic = true;
+    std::string host_mask;  // maskRequestHost
 };
 
 // Checks the whole option by the protocol's rules. What passes them but is not available yet is refused by

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "http/exchange.hpp"
 
@@ -12,5 +13,7 @@ namespace oyat::e2b {
 Task<> answer_no_sandbox(http::Exchange& exchange, std::string sandbox);
 Task<> answer_closed_port(http::Exchange& exchange, std::string sandbox, std::uint16_t port);
 Task<> answer_refused(http::Exchange& exchange, std::string sandbox, int status, std::string sentence);
+// 403: who asks is not one of those that the port is open to.
+Task<> answer_not_admitted(http::Exchange& exchange, std::string sandbox, std::string_view reason);
 
 }  // namespace oyat::e2b

@@ -39,6 +39,8 @@ json::object connection_view(const core::SandboxRecord& record, const Settings& 
         {"templateID", template_id(record)}, {"sandboxID", record.id},     {"clientID", kClientId},
         {"alias", template_id(record)},      {"envdVersion", kAgentLevel}, {"trafficAccessToken", nullptr}};
     if (record.secure) view["envdAccessToken"] = record.access_token;
+    // Its presence tells clients that ports want it.
+    if (record.exposure.usual != core::Reach::anyone) view["trafficAccessToken"] = record.exposure.token;
     if (!settings.domain.empty()) view["domain"] = settings.domain;
     return view;
 }

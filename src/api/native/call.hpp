@@ -55,6 +55,7 @@ struct Route {
 [[nodiscard]] std::span<const Route> server_routes();
 [[nodiscard]] std::span<const Route> sandbox_routes();
 [[nodiscard]] std::span<const Route> process_routes();
+[[nodiscard]] std::span<const Route> port_routes();
 [[nodiscard]] std::span<const Route> file_routes();
 [[nodiscard]] std::span<const Route> event_routes();
 [[nodiscard]] std::span<const Route> key_routes();

@@ -53,6 +53,7 @@ public:
     }
     Task<> kill(std::string, core::Principal, core::EndedBy) override { return missing(); }
     Task<> set_timeout(std::string, Millis, core::TimeoutMode, core::Principal) override { return missing(); }
+    Task<> expose(std::string, std::uint16_t, core::Reach, core::Principal) override { return missing(); }
     Task<> pause(std::string, core::Principal) override { return missing(); }
     Task<> bind_secrets(std::string, core::SecretPlan, core::Principal) override { return missing(); }
     Task<> unbind_secret(std::string, std::string, core::Principal) override { return missing(); }

@@ -4,14 +4,13 @@
 #include "api/native/body.hpp"
 #include "api/native/call.hpp"
 #include "api/native/command_stream.hpp"
-#include "api/native/tunnel.hpp"
 #include "base/throwing.hpp"
 #include "core/json_text.hpp"
 #include "io/framed_stream.hpp"
 #include "io/timer.hpp"
 #include "rpc/message.hpp"
 
-// Commands and ports of a sandbox.
+// Commands of a sandbox.
 namespace oyat::native {
 namespace {
 
@@ -110,27 +109,11 @@ Task<> signal(Call& call) {
     co_await call.answer_empty();
 }
 
-// Raw bytes to and from a port inside, also one that is bound to 127.0.0.1 only.
-Task<> port(Call& call) {
-    const std::string& text = call.values.at("port");
-    const bool is_number =
-        !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == text.npos;
-    const unsigned long number = is_number ? std::stoul(text) : 0;
-    if (number == 0 || number > 65'535)
-        throw Error{Errc::invalid_argument, "a port is a number from 1 to 65535"};
-    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
-    Fd socket = co_await sandbox->dial(static_cast<std::uint16_t>(number));
-    const std::unique_ptr<Stream> inside = make_stream(call.exchange.executor(), std::move(socket));
-    const std::unique_ptr<Stream> client = co_await call.upgrade("oyat-port");
-    co_await tunnel(*client, *inside, *sandbox);
-}
-
 constexpr Route kRoutes[] = {
     {"POST", "/v1/sandboxes/{id}/exec", Scope::run, exec},
     {"GET", "/v1/sandboxes/{id}/processes", Scope::read, processes},
     {"POST", "/v1/sandboxes/{id}/processes/{pid}/attach", Scope::debug, attach},
     {"POST", "/v1/sandboxes/{id}/processes/{pid}/signal", Scope::run, signal},
-    {"POST", "/v1/sandboxes/{id}/ports/{port}", Scope::run, port},
 };
 
 }  // namespace

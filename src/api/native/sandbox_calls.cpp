@@ -4,6 +4,7 @@
 #include "api/native/call.hpp"
 #include "api/native/sandbox_json.hpp"
 #include "api/native/secret_json.hpp"
+#include "base/throwing.hpp"
 
 // The life of sandboxes.
 namespace oyat::native {
@@ -44,6 +45,7 @@ Task<> create(Call& call) {
     request.env = body.map("env");
     if (auto limits = body.object("limits")) request.limits = limits_of(*limits);
     request.internet = body.flag("internet").value_or(true);
+    if (const auto word = body.text("ports")) request.usual_reach = or_throw(core::parse_reach(*word));
     request.auto_resume = body.flag("auto_resume").value_or(false);
     request.isolation = body.text("isolation").value_or("");
     request.minimum_boundary = body.text("minimum_boundary").value_or("");
@@ -60,7 +62,8 @@ core::SandboxState state_of(std::string_view word) {
                                      SandboxState::paused, SandboxState::resuming, SandboxState::ending}) {
         if (core::to_string(state) == word) return state;
     }
-    throw Error{Errc::invalid_argument, "a living sandbox is creating, running, pausing, paused, resuming or ending"};
+    throw Error{Errc::invalid_argument,
+                "a living sandbox is creating, running, pausing, paused, resuming or ending"};
 }
 
 Task<> list(Call& call) {

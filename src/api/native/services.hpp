@@ -17,6 +17,7 @@ namespace oyat::native {
 
 struct Settings {
     std::string version;
+    std::string domain;           // of ports, with its port unless that is 443; "" when there is none
     std::filesystem::path spool;  // directory for uploads of templates, which may be larger than memory
     // The tenant whose admins run the server: they may make keys for others and see all events.
     std::string operator_tenant = "default";
