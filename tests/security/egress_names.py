@@ -159,7 +159,7 @@ def other_resolvers(server, internet):
 def tunnel(server, internet):
     """Names that carry data out: most reach nobody, the domain is shut from then on, it is told once, and other names go on."""
     names = [hashlib.sha256(str(number).encode()).hexdigest()[:40] + ".tunnel.test" for number in range(150)]
-    with doors.sandbox_of(server, internet) as sandbox:
+    with server.client.create() as sandbox:
         doors.reach(internet, sandbox)
         internet.names.asked.clear()
         told = ask(sandbox, [(name, "TXT") for name in names])
