@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "base/id.hpp"
-#include "daemon/operator_env.hpp"
 #include "base/units.hpp"
+#include "daemon/operator_env.hpp"
 
 namespace oyat::daemon {
 namespace {

@@ -82,7 +82,7 @@ private:
     std::optional<std::uint64_t> left_;  // of a sized answer
     std::string_view output_;            // what write() waits to see taken
     bool output_ends_ = false;           // nothing comes after it
-    bool end_taken_ = false;  // the whole answer is on its way
+    bool end_taken_ = false;             // the whole answer is on its way
     Timer output_deadline_;
     Condition output_taken_;
 
