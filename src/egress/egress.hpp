@@ -24,6 +24,7 @@ struct EgressLimits {
     double names_per_second = 50, names_burst = 200;
     std::size_t names_under_way = 64;
     std::size_t dns_streams = 8;            // connections to the name server
+    std::size_t requests_under_way = 8;     // of one connection that is read
     std::uint64_t bytes_per_second = 0;     // both directions together; 0 = as fast as it goes
     std::size_t connections_of_all = 8192;  // over all sandboxes: each takes two descriptors of oyatd
 };
@@ -33,10 +34,15 @@ struct EgressConfig {
     std::vector<std::string> open_always_deny;   // "10.1.2.3:8080"
     UpstreamOptions upstreams;
     std::map<std::string, std::vector<std::string>> hosts;  // see HostEntries
+    // Trusted for the servers that sandboxes reach by connections that are read, beside the machine's own.
+    std::string authorities_pem;
+    std::string authority_directory;  // of the tenants' own authorities; "": in memory only
     EgressLimits limits;
     Millis connect_limit{10'000};
     Millis idle_limit{3'600'000};       // no byte in either direction
     Millis half_closed_limit{300'000};  // the same, after one side has finished
+    Millis answer_limit{
+        900'000};  // for the head of an answer, where requests are read: models think for long
     // Where a redirected connection was going. A parameter so that tests need no netfilter.
     std::function<std::optional<SocketAddress>(int socket)> original_destination = oyat::original_destination;
 };

@@ -1,4 +1,5 @@
 #include "egress/house_for_tests.hpp"
+#include "http/loopback.hpp"
 
 namespace oyat::egress {
 namespace {
@@ -12,6 +13,10 @@ Task<std::string> read_until_end(Stream& stream) {
         all.append(buffer.data(), n);
     }
     co_return all;
+}
+
+Task<std::string> read_until(Stream& stream, std::string end) {
+    return with_timeout(kSoon, "read", http::testing::read_until(stream, std::move(end)));
 }
 
 Task<bool> is_reset(Stream& stream) {
@@ -203,6 +208,36 @@ TEST(Egress, HoldsASandboxToItsBandwidth) {
             EXPECT_GE(house.clock.mono() - began, Millis{250});
         },
         std::move(settings));
+}
+
+core::PolicyPtr only_path(std::string_view path, std::uint64_t generation) {
+    policy::Document document;
+    policy::Rule rule{.id = "path", .action = policy::Action::allow};
+    rule.paths.push_back(or_throw(policy::PathPattern::parse(path)));
+    document.rules.push_back(std::move(rule));
+    return std::make_shared<policy::Policy>(policy::Policy{
+        .generation = generation,
+        .layers = {{policy::Layer::tenant, std::make_shared<policy::Document>(std::move(document))}}});
+}
+
+TEST(Egress, ReadsHttpWhereARuleAsksForPaths) {
+    in_house([](House& house) -> Task<> {
+        house.egress->update(kBox, only_path("/allowed/**", 2));
+        const auto inside = co_await house.connect_out();
+        const std::string host = house.going_to->to_string();
+        co_await inside->write_all("GET /other HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        EXPECT_TRUE((co_await read_until(*inside, "report\n")).starts_with("HTTP/1.1 403"));
+        co_await inside->write_all("GET /allowed/x HTTP/1.1\r\nHost: " + host + "\r\nX-Own: y\r\n\r\n");
+        const auto outside = co_await house.accept_in();
+        EXPECT_EQ(co_await read_until(*outside, "\r\n\r\n"),
+                  "GET /allowed/x HTTP/1.1\r\nHost: " + host + "\r\nX-Own: y\r\n\r\n");
+        co_await outside->write_all("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhalf of it");
+        (void)co_await read_until(*inside, "half of it");
+        // In force for what is under way, too.
+        EXPECT_EQ(house.egress->update(kBox, only_path("/else", 3)), 1U);
+        EXPECT_TRUE(co_await is_reset(*inside));
+        EXPECT_TRUE(house.log.has("connect.closed", "\"reason\":\"policy\""));
+    });
 }
 
 TEST(Egress, EndsConnectionsOnWhichNothingMoves) {

@@ -49,9 +49,31 @@ struct Outlet::Connection {
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
+    [[nodiscard]] bool is_read() const {
+        return passage.way == Passage::Way::read_http || passage.way == Passage::Way::read_tls;
+    }
+    [[nodiscard]] bool still_passes() const {
+        return outlet.judge_.still_passes(passage) && (!reading || reading->still_passes());
+    }
+    void cut() const noexcept {
+        if (relay) relay->cut();
+        if (reading) reading->cut();
+    }
+    [[nodiscard]] std::uint64_t up() const {
+        return relay ? relay->up() : reading ? reading->meter().up() : 0;
+    }
+    [[nodiscard]] std::uint64_t down() const {
+        return relay ? relay->down() : reading ? reading->meter().down() : 0;
+    }
+    [[nodiscard]] bool was_idle() const {
+        return (relay && relay->was_idle()) || (reading && reading->meter().was_idle());
+    }
+
     [[nodiscard]] boost::json::object fields() const {
-        boost::json::object fields{
-            {"addr", to.address.to_string()}, {"port", to.port}, {"rule", passage.decision.rule}};
+        // Of what is read no rule has decided yet: each request has its own.
+        boost::json::object fields{{"addr", to.address.to_string()},
+                                   {"port", to.port},
+                                   {"rule", is_read() ? "each-request" : passage.decision.rule}};
         if (!passage.host.empty()) fields["host"] = passage.host;
         if (!passage.policy) return fields;
         fields["reach"] = reach;
@@ -67,9 +89,10 @@ struct Outlet::Connection {
     std::string_view reach;  // why its address may be reached at all
     MonoTime opened;
     Pins::Hold pinned;
-    Passage passage;               // without a policy while it is judged
-    std::unique_ptr<Relay> relay;  // null until bytes may pass
-    Gate over;                     // opens when it is cut before that
+    Passage passage;                        // without a policy while it is judged
+    std::unique_ptr<Interception> reading;  // null unless its requests are judged one by one
+    std::unique_ptr<Relay> relay;           // null until bytes may pass
+    Gate over;                              // opens when it is cut before that
     bool end_reported = false;
 };
 
@@ -77,8 +100,9 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
                core::EgressSockets sockets, core::PolicyPtr policy)
     : shared_{std::move(shared)},
       sandbox_{sandbox},
+      tenant_{std::move(tenant)},
       policy_{std::move(policy)},
-      report_{shared_->executor, shared_->events, sandbox, std::move(tenant)},
+      report_{shared_->executor, shared_->events, sandbox, tenant_},
       listener_{shared_->executor, std::move(sockets.tcp)},
       rate_{shared_->config.limits.connections_per_second, shared_->config.limits.connections_burst,
             shared_->clock.mono()},
@@ -125,9 +149,9 @@ std::size_t Outlet::update(core::PolicyPtr policy) {
     std::size_t cut = 0;
     for (Connection* connection : connections_) {
         // Those that are still looked at will be judged by the new policy.
-        if (!connection->passage.policy || judge_.still_passes(connection->passage)) continue;
+        if (!connection->passage.policy || connection->still_passes()) continue;
         report_end(*connection, "policy", Fault::policy);
-        if (connection->relay) connection->relay->cut();
+        connection->cut();
         connection->over.open();
         ++cut;
     }
@@ -138,7 +162,7 @@ void Outlet::cut() {
     cut_ = true;
     for (Connection* connection : connections_) {
         if (connection->passage.policy) report_end(*connection, "sandbox ended");
-        if (connection->relay) connection->relay->cut();
+        connection->cut();
     }
     listener_.close();
     names_.close();
@@ -263,14 +287,14 @@ Task<> Outlet::carry(AsyncFd inside, std::unique_ptr<Connection> connection, std
 Task<> Outlet::go_on(AsyncFd inside, Connection& connection) {
     if (connection.passage.way == Passage::Way::pass) {
         co_await pass(std::move(inside), connection);
+    } else if (connection.is_read()) {
+        co_await read(std::move(inside), connection);
     } else {
         report_refused(connection);
     }
 }
 
 Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
-    std::string why;
-    std::optional<Fault> fault;
     try {
         report_.event("connect.allowed", connection.fields());
         AsyncFd outside = co_await connect_out(*shared_, connection.to, connection.passage);
@@ -289,14 +313,60 @@ Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
                                                   .half_closed = shared_->config.half_closed_limit},
                                     shared_->passage, pace_, shared_->clock);
         co_await connection.relay->run(std::exchange(connection.passage.bytes, {}));
-        why = "closed";
+        report_end(connection, "closed");
     } catch (const Error& error) {
         if (error.code() == Errc::canceled) throw;
-        const bool idle = connection.relay && connection.relay->was_idle();
-        why = idle ? "idle" : error.message();
-        fault = idle ? Fault::limit : Fault::network;
+        report_failure(connection, error);
     }
-    report_end(connection, std::move(why), fault);
+}
+
+Task<> Outlet::read(AsyncFd inside, Connection& connection) {
+    try {
+        report_.event("connect.allowed", connection.fields());
+        Passage& passage = connection.passage;
+        const EgressConfig& config = shared_->config;
+        connection.reading = std::make_unique<Interception>(
+            shared_->executor, inside.release(), std::exchange(passage.bytes, {}), passage.attempt,
+            Interception::Surroundings{
+                .clock = shared_->clock,
+                .report = report_,
+                .pace = pace_,
+                .judge =
+                    [this](const policy::Attempt& attempt) {
+                        return Interception::Verdict{
+                            policy_, policy::decide(*policy_, attempt, shared_->clock.wall())};
+                    },
+                .stands_for =
+                    [this, &connection](std::string name) {
+                        return judge_.stands_for(std::move(name), connection.to.address);
+                    },
+                .connect = [this, &connection] { return connect_again(connection); },
+                .tls = passage.way == Passage::Way::read_tls ? std::optional{tls_reading()} : std::nullopt},
+            Interception::Limits{.idle = config.idle_limit,
+                                 .answer = config.answer_limit,
+                                 .handshake = config.connect_limit,
+                                 .requests = config.limits.requests_under_way});
+        co_await connection.reading->run();
+        report_end(connection, "closed");
+    } catch (const Error& error) {
+        if (error.code() == Errc::canceled) throw;
+        report_failure(connection, error);
+    }
+}
+
+TlsReading Outlet::tls_reading() {
+    return {.identity = [this](const std::string& host) { return shared_->certificates.of(tenant_, host); },
+            .trust = &shared_->trust};
+}
+
+// The address was judged when the connection came. Since then the host may have got it for itself.
+Task<Fd> Outlet::connect_again(const Connection& connection) {
+    const Destination& to = connection.to;
+    if (const Verdict near = shared_->destinations().judge(to.address, to.port); !near.allowed) {
+        throw Error{Errc::unavailable, "its address may not be reached any more"};
+    }
+    AsyncFd outside = co_await connect_out(*shared_, to, connection.passage);
+    co_return outside.release();
 }
 
 // A program that was let through for its silence could begin after all, with a name that nobody has judged:
@@ -330,17 +400,20 @@ void Outlet::report_denied(const std::optional<Destination>& to, std::string_vie
 }
 
 void Outlet::report_refused(const Connection& connection) {
-    boost::json::object fields = connection.fields();
-    if (connection.passage.way != Passage::Way::refuse) fields["rule"] = "needs-interception";
-    report_.repeated("connect.denied", std::move(fields), Fault::policy);
+    report_.repeated("connect.denied", connection.fields(), Fault::policy);
+}
+
+void Outlet::report_failure(Connection& connection, const Error& error) noexcept {
+    if (connection.was_idle()) return report_end(connection, "idle", Fault::limit);
+    report_end(connection, error.message(), Fault::network);
 }
 
 void Outlet::report_end(Connection& connection, std::string why, std::optional<Fault> fault) noexcept {
     if (std::exchange(connection.end_reported, true)) return;
     boost::json::object fields = connection.fields();
     fields["reason"] = std::move(why);
-    fields["up"] = connection.relay ? connection.relay->up() : 0;
-    fields["down"] = connection.relay ? connection.relay->down() : 0;
+    fields["up"] = connection.up();
+    fields["down"] = connection.down();
     fields["ms"] = std::chrono::duration_cast<Millis>(shared_->clock.mono() - connection.opened).count();
     report_.event_logged("connect.closed", std::move(fields), fault);
 }

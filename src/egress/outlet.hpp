@@ -7,6 +7,7 @@
 
 #include "core/egress_control.hpp"
 #include "egress/explicit_proxy.hpp"
+#include "egress/interception.hpp"
 #include "egress/judge.hpp"
 #include "egress/name_server.hpp"
 #include "egress/pins.hpp"
@@ -60,16 +61,21 @@ private:
     Task<> carry(AsyncFd inside, std::unique_ptr<Connection> connection, std::string first);
     Task<> go_on(AsyncFd inside, Connection& connection);
     Task<> pass(AsyncFd inside, Connection& connection);
+    Task<> read(AsyncFd inside, Connection& connection);
+    [[nodiscard]] TlsReading tls_reading();
+    Task<Fd> connect_again(const Connection& connection);
     Task<bool> server_begins(AsyncFd& inside, AsyncFd& outside, Connection& connection);
     [[nodiscard]] std::optional<Destination> destination_of(int socket) const;
     // A connection that no rule was asked about.
     void report_denied(const std::optional<Destination>& to, std::string_view rule);
     void report_refused(const Connection& connection);
+    void report_failure(Connection& connection, const Error& error) noexcept;
     void report_end(Connection& connection, std::string why,
                     std::optional<Fault> fault = std::nullopt) noexcept;
 
     std::shared_ptr<Shared> shared_;
     std::string sandbox_;
+    std::string tenant_;
     core::PolicyPtr policy_;
     Report report_;
     Pins pins_;

@@ -18,6 +18,9 @@ Shared::Shared(Executor loop, core::EventBus& bus, const Clock& time, core::Stor
       upstreams{executor, config.upstreams},
       hosts{in("dns: hosts", [&] { return or_throw(HostEntries::parse(config.hosts)); })},
       kept_pins{store},
+      authorities{config.authority_directory},
+      certificates{authorities, clock},
+      trust{http::TlsContext::client_trusting_also(config.authorities_pem)},
       passage(kPassageSize),
       destinations_{or_throw(OperatorOpenings::parse(config.reachable_private, config.open_always_deny))} {}
 

@@ -5,8 +5,10 @@
 #include "egress/destinations.hpp"
 #include "egress/egress.hpp"
 #include "egress/host_addresses.hpp"
+#include "egress/host_certificates.hpp"
 #include "egress/host_entries.hpp"
 #include "egress/kept_pins.hpp"
+#include "egress/tenant_authorities.hpp"
 #include "egress/upstreams.hpp"
 
 namespace oyat::egress {
@@ -28,6 +30,9 @@ public:
     Upstreams upstreams;
     const HostEntries hosts;
     KeptPins kept_pins;
+    TenantAuthorities authorities;
+    HostCertificates certificates;
+    http::TlsContext trust;  // of the world's certificates
     std::size_t connections = 0;
     // Bytes pass through here between one read and the write after it, with no other turn of the loop in
     // between.

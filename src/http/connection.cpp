@@ -160,6 +160,7 @@ Task<bool> Connection::drain(ServedExchange& exchange) {
 }
 
 Task<> Connection::refuse_request(int status, std::string message) {
+    if (service_.on_refused) service_.on_refused(message);
     const std::string body = failure_body(status, message);
     std::string answer;
     append_status_line(answer, status);

@@ -159,6 +159,7 @@ void Http2Connection::head_complete(std::int32_t stream, bool ends_here) {
     } else if (!request) {
         refusal = Refusal{.status = 400, .message = request.error().message()};
     }
+    if (refusal && service_.on_refused) service_.on_refused(refusal->message);
     ParsedRequest parsed = refusal ? ParsedRequest{} : *std::move(request);
     parsed.head.peer = peer_;
     parsed.head.tls = tls_;

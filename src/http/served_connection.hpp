@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "http/date_line.hpp"
 #include "http/server.hpp"
@@ -15,6 +17,8 @@ struct Service {
     Handler handler;
     ServerOptions options;
     DateLine date = {};
+    // Told of each request that was refused before a handler could see it; may be empty.
+    std::function<void(std::string_view why)> on_refused = {};
 };
 
 // A connection of which somebody else has taken care so far: a listener, or who intercepts a TLS connection.

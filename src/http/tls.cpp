@@ -50,6 +50,32 @@ Error tls_error(Errc code, std::string_view what) {
     return Error{code, std::string{what} + ": " + (number != 0 ? reason.data() : "connection ended")};
 }
 
+// An alert by which a client says that it does not trust the server's certificate (RFC 8446, 6.2).
+bool says_distrust(unsigned long number) {
+    if (ERR_GET_LIB(number) != ERR_LIB_SSL) return false;
+    switch (ERR_GET_REASON(number)) {
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+        case SSL_R_TLSV1_ALERT_UNKNOWN_CA: return true;
+        default: return false;
+    }
+}
+
+Error handshake_error(const SSL* ssl) {
+    const long verified = ::SSL_get_verify_result(ssl);
+    if (verified != X509_V_OK) {
+        ::ERR_clear_error();
+        return Error{
+            Errc::unavailable, Fault::upstream,
+            std::string{"the server's certificate is refused: "} + ::X509_verify_cert_error_string(verified)};
+    }
+    const bool distrusted = ::SSL_is_server(ssl) == 1 && says_distrust(::ERR_peek_error());
+    return tls_error(distrusted ? Errc::denied : Errc::unavailable, "TLS handshake");
+}
+
 Owned<BIO> reading(const std::string& pem) {
     return Owned<BIO>{::BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
 }
@@ -107,6 +133,23 @@ SSL_CTX* new_context(const SSL_METHOD* method) {
     return context;
 }
 
+SSL_CTX* new_client_context() {
+    SSL_CTX* context = new_context(::TLS_client_method());
+    ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    ::SSL_CTX_set_alpn_protos(context, bytes_of(kHttp11), static_cast<unsigned>(kHttp11.size()));
+    return context;
+}
+
+void trust(SSL_CTX* context, const std::string& authorities_pem) {
+    X509_STORE* store = ::SSL_CTX_get_cert_store(context);
+    const Owned<BIO> certificates = reading(authorities_pem);
+    while (Owned<X509> next{::PEM_read_bio_X509(certificates.get(), nullptr, nullptr, nullptr)}) {
+        if (::X509_STORE_add_cert(store, next.get()) != 1)
+            throw tls_error(Errc::invalid_argument, "TLS authorities");
+    }
+    ::ERR_clear_error();  // the end of the list counts as an error there
+}
+
 // TLS over any stream. OpenSSL never touches a socket: it takes bytes that came from `input_` and leaves
 // bytes to be sent in `output_`.
 class TlsStream final : public Stream {
@@ -129,7 +172,7 @@ public:
             const int result = ::SSL_do_handshake(ssl_.get());
             std::optional<Error> failure;
             if (result != 1 && ::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) {
-                failure = tls_error(Errc::unavailable, "TLS handshake");
+                failure = handshake_error(ssl_.get());
             }
             co_await flush();  // also the alert that tells the peer why
             if (result == 1) co_return;
@@ -297,20 +340,19 @@ TlsContext TlsContext::server(ChooseIdentity choose, TlsProtocols protocols) {
 }
 
 TlsContext TlsContext::client(const std::string& authorities_pem) {
-    TlsContext context{new_context(::TLS_client_method())};
-    ::SSL_CTX_set_verify(context.native(), SSL_VERIFY_PEER, nullptr);
-    ::SSL_CTX_set_alpn_protos(context.native(), bytes_of(kHttp11), static_cast<unsigned>(kHttp11.size()));
+    TlsContext context{new_client_context()};
     if (authorities_pem.empty()) {
         ::SSL_CTX_set_default_verify_paths(context.native());
-        return context;
+    } else {
+        trust(context.native(), authorities_pem);
     }
-    X509_STORE* store = ::SSL_CTX_get_cert_store(context.native());
-    const Owned<BIO> certificates = reading(authorities_pem);
-    while (Owned<X509> next{::PEM_read_bio_X509(certificates.get(), nullptr, nullptr, nullptr)}) {
-        if (::X509_STORE_add_cert(store, next.get()) != 1)
-            throw tls_error(Errc::invalid_argument, "TLS authorities");
-    }
-    ::ERR_clear_error();
+    return context;
+}
+
+TlsContext TlsContext::client_trusting_also(const std::string& more_authorities_pem) {
+    TlsContext context{new_client_context()};
+    ::SSL_CTX_set_default_verify_paths(context.native());
+    trust(context.native(), more_authorities_pem);
     return context;
 }
 

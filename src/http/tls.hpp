@@ -37,6 +37,8 @@ public:
     static TlsContext server(ChooseIdentity choose, TlsProtocols protocols);
     // Trusts the machine's certificate authorities, or only those in `authorities_pem` when it is not empty.
     static TlsContext client(const std::string& authorities_pem = {});
+    // Trusts the machine's certificate authorities and those in `more_authorities_pem`.
+    static TlsContext client_trusting_also(const std::string& more_authorities_pem);
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_.get(); }
 
@@ -57,7 +59,8 @@ struct TlsSession {
     std::string server_name;  // the SNI, as sent; "" for none
 };
 
-// Speak TLS over a stream. Throw Error{unavailable} when the handshake fails.
+// Speak TLS over a stream. Throw Error{unavailable} when the handshake fails; for a certificate of the server
+// that is refused its message says why. Throws Error{denied} when the client does not trust our certificate.
 Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream);
 // Offers and takes http/1.1 only. The server's certificate must be for `host`.
 Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,
