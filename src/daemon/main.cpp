@@ -29,6 +29,7 @@
 #include "keeperlink/agent_connector.hpp"
 #include "keeperlink/connect_keeper.hpp"
 #include "metrics/metrics.hpp"
+#include "secrets/outgoing.hpp"
 #include "secrets/secrets.hpp"
 #include "store/sqlite_store.hpp"
 
@@ -51,11 +52,6 @@ std::string listen(http::Server& server, const Config& config) {
 // By which services that trust our tokens find us.
 std::string issuer(const Config& config) {
     return config.domain.empty() ? "https://" + config.listen.to_string() : "https://api." + config.domain;
-}
-
-// A binding whose requests nobody reads would do nothing, so it is refused.
-std::string cannot_read(const std::string&, std::uint16_t) {
-    return "oyatd does not read requests over TLS yet";
 }
 
 Task<> until_told_to_end(Signals& signals, const Options& options) {
@@ -104,14 +100,18 @@ Task<> serve(Executor executor, Start start) {
                               .events = events,
                               .vault = vault,
                               .identities = identities,
-                              .cannot_read = cannot_read}};
+                              .cannot_read = {}}};
     co_await secrets.load();
     masks.consult(secrets);
 
     // What sandboxes are.
     core::Templates templates{*keeper};
     co_await templates.refresh();
-    const auto egress = egress::make_egress(executor, events, clock, store, config.egress);
+    egress::EgressConfig egress_config = config.egress;
+    egress_config.transform = [&secrets](const std::string& sandbox) {
+        return std::make_unique<secrets::Outgoing>(secrets, sandbox);
+    };
+    const auto egress = egress::make_egress(executor, events, clock, store, std::move(egress_config));
     MachineGuard guard{clock, start.state.own};
     core::SandboxesConfig sandboxes_config = config.sandboxes;
     sandboxes_config.machine_full = [&guard] { return guard(); };

@@ -13,6 +13,7 @@
 #include "core/keeper.hpp"
 #include "core/store.hpp"
 #include "egress/upstreams.hpp"
+#include "http/request_transform.hpp"
 #include "io/address.hpp"
 
 namespace oyat::egress {
@@ -37,6 +38,8 @@ struct EgressConfig {
     // Trusted for the servers that sandboxes reach by connections that are read, beside the machine's own.
     std::string authorities_pem;
     std::string authority_directory;  // of the tenants' own authorities; "": in memory only
+    // What a sandbox's requests pass through where they are read; made once for each, may be empty.
+    std::function<std::unique_ptr<http::RequestTransform>(const std::string& sandbox)> transform;
     EgressLimits limits;
     Millis connect_limit{10'000};
     Millis idle_limit{3'600'000};       // no byte in either direction

@@ -240,6 +240,42 @@ TEST(Egress, ReadsHttpWhereARuleAsksForPaths) {
     });
 }
 
+// Says whose sandbox it is asked about, and refuses one path.
+class Marking final : public http::RequestTransform {
+public:
+    explicit Marking(std::string sandbox) : sandbox_{std::move(sandbox)} {}
+    [[nodiscard]] std::size_t wants_body(const http::OutgoingRequest&) const override { return 0; }
+    Task<Result<void>> apply(http::OutgoingRequest& request) override {
+        if (request.target == "/leak") co_return refuse(Errc::denied, "not with that placeholder");
+        request.fields.set("X-Sandbox", sandbox_);
+        co_return Result<void>{};
+    }
+    [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest&) override {
+        return nullptr;
+    }
+
+private:
+    std::string sandbox_;
+};
+
+TEST(Egress, GivesEachRequestThatIsReadToTheSandboxsOwnTransform) {
+    EgressConfig settings;
+    settings.transform = [](const std::string& sandbox) { return std::make_unique<Marking>(sandbox); };
+    in_house(
+        [](House& house) -> Task<> {
+            house.egress->update(kBox, only_path("/**", 2));
+            const auto inside = co_await house.connect_out();
+            const std::string host = house.going_to->to_string();
+            co_await inside->write_all("GET /leak HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+            EXPECT_TRUE((co_await read_until(*inside, "placeholder\n")).starts_with("HTTP/1.1 403"));
+            co_await inside->write_all("GET /x HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+            const auto outside = co_await house.accept_in();
+            EXPECT_NE((co_await read_until(*outside, "\r\n\r\n")).find("X-Sandbox: " + kBox),
+                      std::string::npos);
+        },
+        std::move(settings));
+}
+
 TEST(Egress, EndsConnectionsOnWhichNothingMoves) {
     EgressConfig settings;
     settings.idle_limit = Millis{30};

@@ -107,6 +107,7 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
       rate_{shared_->config.limits.connections_per_second, shared_->config.limits.connections_burst,
             shared_->clock.mono()},
       pace_{shared_->config.limits.bytes_per_second},
+      transform_{shared_->config.transform ? shared_->config.transform(sandbox) : nullptr},
       tasks_{shared_->executor},
       names_{*shared_,
              policy_,
@@ -341,6 +342,7 @@ Task<> Outlet::read(AsyncFd inside, Connection& connection) {
                         return judge_.stands_for(std::move(name), connection.to.address);
                     },
                 .connect = [this, &connection] { return connect_again(connection); },
+                .transform = transform_.get(),
                 .tls = passage.way == Passage::Way::read_tls ? std::optional{tls_reading()} : std::nullopt},
             Interception::Limits{.idle = config.idle_limit,
                                  .answer = config.answer_limit,

@@ -83,7 +83,8 @@ private:
     SocketAddress own_address_;
     TokenBucket rate_;
     Pace pace_;
-    std::set<Connection*> connections_;  // each is owned by the task that carries it
+    std::unique_ptr<http::RequestTransform> transform_;  // null: requests leave as they were sent
+    std::set<Connection*> connections_;                  // each is owned by the task that carries it
     bool cut_ = false;
     TaskGroup tasks_;
     NameServer names_;

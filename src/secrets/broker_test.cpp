@@ -231,7 +231,7 @@ TEST_F(BrokerTest, ASecretThatIsGoneIsRefusedByName) {
     known_.clear();
     const Prepared prepared = ask({{"X-Api-Key", placeholder}});
     EXPECT_FALSE(prepared.forward);
-    EXPECT_EQ(prepared.refusal, "oyat: secret orders-api expired");
+    EXPECT_EQ(prepared.refusal, "secret orders-api expired");
     EXPECT_EQ(only_note(prepared), Note::Kind::refused);
 }
 

@@ -47,14 +47,14 @@ Draft::Draft(const RequestView& request, const Values& values,
 // --- outcomes ---------------------------------------------------------------------------------------------
 
 bool Draft::refuse(const std::string& secret, const std::string& place, std::string reason) {
-    made_.refusal = "oyat: " + reason;
+    made_.refusal = reason;
     made_.notes = {
         {.kind = Note::Kind::refused, .secret = secret, .place = place, .reason = std::move(reason)}};
     return false;
 }
 
 bool Draft::leak(const std::string& secret, const std::string& place) {
-    made_.refusal = "oyat: the placeholder of " + (secret.starts_with("a ") ? secret : "secret " + secret) +
+    made_.refusal = "the placeholder of " + (secret.starts_with("a ") ? secret : "secret " + secret) +
                     " has no business in the " + place + " of this request; it was not sent";
     made_.notes = {{.kind = Note::Kind::leak, .secret = secret, .place = place, .reason = {}}};
     return false;

@@ -31,7 +31,7 @@ public:
         if (!scanner_.feed(piece)) return {};
         secrets_.leaked(sandbox_, host_, port_, "body");
         return refuse(Errc::denied,
-                      "oyat: the placeholder of a secret has no business in the body of this request");
+                      "the placeholder of a secret has no business in the body of this request");
     }
 
 private:

@@ -15,7 +15,8 @@
 
 namespace oyat::secrets {
 
-// Whether requests to a host can be read at all, "" when they can; else the reason, as a sentence.
+// Whether requests to a host can be read at all, "" when they can; else the reason, as a sentence. Empty: all
+// can.
 using CannotRead = std::function<std::string(const std::string& host, std::uint16_t port)>;
 
 struct SecretsDeps {
