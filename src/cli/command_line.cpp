@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <functional>
+#include <tuple>
 
 #include "base/id.hpp"
 #include "base/throwing.hpp"
@@ -64,6 +65,7 @@ struct CommandLine {
     Listing listing;
     Watch watching;
     AuditQuery query;
+    PolicyQuestion question;
     Server server;
     TlsInit tls;
     std::vector<std::string> ids, scopes{"run"};
@@ -85,6 +87,7 @@ struct CommandLine {
         add_sandbox_commands();
         add_run_commands();
         add_record_commands();
+        add_policy_commands();
         add_template_commands();
         add_key_commands();
         add_secret_commands();
@@ -120,6 +123,13 @@ struct CommandLine {
             add_parsed(to_app, "--timeout", parse_time_limit, sandbox.timeout,
                        "life of the sandbox, such as 5m or 24h"),
             to_app.add_flag("--no-internet", sandbox.no_internet, "refuse every connection and name"),
+            to_app.add_option("--policy", sandbox.policy_file, "its way out, a file in TOML or JSON")
+                ->excludes("--no-internet"),
+            to_app
+                .add_option("--preset", sandbox.preset,
+                            "its way out in one word: packages-only, public-web, ...")
+                ->excludes("--no-internet")
+                ->excludes("--policy"),
             add_pairs(to_app, "--metadata", "your own label", sandbox.metadata)};
     }
     // What any command inside may be told.
@@ -311,6 +321,47 @@ struct CommandLine {
                 return audit_verify(context, path.empty() ? query.state + "/audit" : path);
             });
         verify_app->add_option("path", path, "a directory or one file (default: the state's)");
+    }
+
+    void add_policy_commands() {
+        id_argument(*add(app, "denied", "what a sandbox was refused, and by which rule",
+                         looped([this](Context& context) { return denied(context, id); })));
+        CLI::App* policy_app = app.add_subcommand("policy", "who may reach what");
+        policy_app->require_subcommand(1);
+        CLI::App* show_app = add(*policy_app, "show", "what is in force for a sandbox, or above all of them",
+                                 looped([this](Context& context) { return policy_show(context, maybe_id); }));
+        show_app->add_option("id", maybe_id, "sandbox")->check(is_id);
+        CLI::App* test_app = add(*policy_app, "test", "read a file, and say which rules do nothing",
+                                 looped([this](Context& context) { return policy_test(context, path); }));
+        test_app->add_option("file", path, "TOML, or JSON when it ends in .json")->required();
+        CLI::App* set_app = add(*policy_app, "set", "give a sandbox, or the whole tenant, another document",
+                                looped([this](Context& context) {
+                                    return policy_set(context, name, sandbox.policy_file, sandbox.preset);
+                                }));
+        set_app->add_option("target", name, "sandbox, or tenant")->required();
+        CLI::Option* file =
+            set_app->add_option("file", sandbox.policy_file, "TOML, or JSON when it ends in .json");
+        set_app
+            ->add_option("--preset", sandbox.preset,
+                         "in place of a file: offline, packages-only, public-web, ...")
+            ->excludes(file);
+        CLI::App* explain_app =
+            add(*policy_app, "explain", "what would become of a connection, and by which rule",
+                looped([this](Context& context) { return policy_explain(context, question); }));
+        explain_app->add_option("id", question.id, "sandbox")->required()->check(is_id);
+        std::function<void(std::string)> destination = [this](const std::string& text) {
+            auto parsed = parse_destination(text);
+            if (!parsed) throw CLI::ValidationError{"destination", parsed.error().message()};
+            std::tie(question.host, question.port) = *std::move(parsed);
+        };
+        explain_app->add_option_function<std::string>("destination", destination, "HOST:PORT")->required();
+        explain_app->add_option("--method", question.method, "of the request, when it is read");
+        explain_app->add_option("--path", question.path, "of the request, when it is read");
+        id_argument(*add(*policy_app, "suggest", "print an allow list of what a sandbox has asked for",
+                         looped([this](Context& context) { return policy_suggest(context, id); })));
+        CLI::App* ready_app = add(*policy_app, "ready", "policies to start from: list them, or print one",
+                                  [this](Context& context) { return policy_ready(context, name); });
+        ready_app->add_option("name", name, "coding, browsing, data, evaluation");
     }
 
     void add_template_commands() {

@@ -21,6 +21,7 @@ struct NewSandbox {
     std::optional<Millis> timeout;
     std::vector<std::pair<std::string, std::string>> env, metadata;
     bool no_internet = false;
+    std::string policy_file, preset;  // its own document, at most one of them
 };
 Task<int> create(Context& context, NewSandbox options);
 
@@ -66,6 +67,22 @@ struct Watch {
     bool old = false;  // what has happened so far, too
 };
 Task<int> watch(Context& context, Watch options);
+
+struct PolicyQuestion {
+    std::string id, host;
+    std::uint16_t port = 443;
+    std::string method, path;
+};
+// Without an id: the operator's document and the tenant's.
+Task<int> policy_show(Context& context, std::optional<std::string> id);
+Task<int> policy_test(Context& context, std::string file);
+// `target`: a sandbox, or "tenant".
+Task<int> policy_set(Context& context, std::string target, std::string file, std::string preset);
+Task<int> policy_explain(Context& context, PolicyQuestion question);
+// An allow list of what a sandbox has asked for, as TOML.
+Task<int> policy_suggest(Context& context, std::string id);
+int policy_ready(Context& context, std::string name);
+Task<int> denied(Context& context, std::string id);
 
 Task<int> template_ls(Context& context);
 Task<int> template_import(Context& context, std::string file, std::string name, std::string digest);

@@ -169,6 +169,19 @@ Result<std::string> parse_listen(std::string_view text) {
                   "'" + std::string{text} + "' is not ADDRESS:PORT (try 127.0.0.1:3000)");
 }
 
+Result<std::pair<std::string, std::uint16_t>> parse_destination(std::string_view text) {
+    const std::size_t colon = text.rfind(':');
+    std::uint16_t port = 0;
+    std::string_view host = text.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    if (colon != std::string_view::npos && !host.empty()) {
+        const char* end = text.data() + text.size();
+        const auto [stop, failed] = std::from_chars(text.data() + colon + 1, end, port);
+        if (failed == std::errc{} && stop == end && port != 0) return std::pair{std::string{host}, port};
+    }
+    return refuse(Errc::invalid_argument, "'" + std::string{text} + "' is not HOST:PORT");
+}
+
 Result<std::pair<std::string, std::string>> parse_pair(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos || equals == 0) {

@@ -29,6 +29,8 @@ namespace oyat::cli {
 [[nodiscard]] Result<std::uint64_t> parse_cpus(std::string_view text);
 // "127.0.0.1:3000": an address and a port that clients can be told beforehand, so not 0.
 [[nodiscard]] Result<std::string> parse_listen(std::string_view text);
+// "example.org:443", "[2001:db8::1]:443".
+[[nodiscard]] Result<std::pair<std::string, std::uint16_t>> parse_destination(std::string_view text);
 // "NAME=VALUE".
 [[nodiscard]] Result<std::pair<std::string, std::string>> parse_pair(std::string_view text);
 

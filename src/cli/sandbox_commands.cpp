@@ -6,6 +6,7 @@
 #include "cli/format.hpp"
 #include "cli/json_read.hpp"
 #include "cli/new_sandbox.hpp"
+#include "cli/policy_file.hpp"
 #include "http/url.hpp"
 #include "io/timer.hpp"
 
@@ -55,6 +56,8 @@ Task<boost::json::value> make_sandbox(Context& context, NewSandbox options) {
                              {"env", object_of(options.env)},
                              {"metadata", object_of(options.metadata)},
                              {"internet", !options.no_internet}};
+    if (!options.policy_file.empty() || !options.preset.empty())
+        body["policy"] = policy_document(options.policy_file, options.preset);
     if (options.timeout) body["timeout_ms"] = options.timeout->count();
     if (!options.isolation.empty()) body["isolation"] = options.isolation;
     if (!options.minimum_boundary.empty()) body["minimum_boundary"] = options.minimum_boundary;

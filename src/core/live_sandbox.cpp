@@ -36,6 +36,9 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
                          SandboxRecord record)
     : deps_{deps},
       record_{std::move(record)},
+      own_policy_{record_.policy.empty() ? nullptr : deps.policies.read_kept(record_.policy)},
+      policy_{compose_policy()},
+      policy_of_{deps.policies.revision()},
       run_since_{deps.clock.mono()},
       limits_{record_, deps.clock, deps.events},
       processes_{deps.executor,
@@ -108,7 +111,7 @@ void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::strin
                         {.tcp = std::move(handles.tcp),
                          .dns_udp = std::move(handles.dns_udp),
                          .dns_tcp = std::move(handles.dns_tcp)},
-                        policy());
+                        policy_ = compose_policy());
     agent_ = deps_.connector.connect(std::move(handles.agent), record_.generation);
     agent_->on_lost(std::move(lost));
     agent_->set_frozen(record_.state == SandboxState::paused);

@@ -48,6 +48,16 @@ public:
     Task<> take_secrets(SecretPlan plan, Principal who);
     Task<> bind_secrets(SecretPlan plan, Principal who);
     Task<> unbind_secret(std::string binding, Principal who);
+    // What is in force for its way out.
+    [[nodiscard]] const PolicyPtr& policy() const { return policy_; }
+    // Its own document in another's place; null takes it away. See Sandboxes::set_policy.
+    Task<PolicyChange> change_policy(policy::DocumentPtr document, PolicyOrder order, Principal who);
+    // What stands above it, or what documents are read with, has changed. Returns how many connections were
+    // cut.
+    std::size_t renew_policy();
+    // What stands above it has changed since it was put together.
+    [[nodiscard]] bool policy_is_stale() const { return policy_of_ != deps_.policies.revision(); }
+
     // Hears the agent's hello, sets it up and takes up its processes, of which a new sandbox has none;
     // afterwards calls into the sandbox go through.
     enum class Agent { new_born, known };
@@ -89,13 +99,16 @@ private:
     void require_running() const;
     void move_to(SandboxState next);
     Task<> finish_end(Ending ending);
-    [[nodiscard]] PolicyPtr policy() const;
     Task<> let_go_of_secrets();
     Task<> configure(std::shared_ptr<AgentChannel> agent);
     Event ended_event(const Ending& ending) const;
+    [[nodiscard]] PolicyPtr compose_policy() const;
 
     const SandboxesDeps& deps_;
     SandboxRecord record_;
+    policy::DocumentPtr own_policy_;  // read from the record; null: none
+    PolicyPtr policy_;
+    std::uint64_t policy_of_;  // the revision of what stands above that `policy_` was put together from
     MonoTime run_since_;
     MonoTime deadline_{};
     Condition changed_;

@@ -10,6 +10,7 @@
 #include "core/egress_control.hpp"
 #include "core/event.hpp"
 #include "core/keeper.hpp"
+#include "core/policies.hpp"
 #include "core/sandbox.hpp"
 #include "core/secrets_control.hpp"
 #include "core/store.hpp"
@@ -59,6 +60,7 @@ struct SandboxesDeps {
     EventBus& events;
     Masks& masks;
     Templates& templates;
+    Policies& policies;
     SandboxesConfig config;
     SecretsControl* secrets = nullptr;  // null: plans with secrets are refused
 };
@@ -69,6 +71,8 @@ public:
     // Once, before the first request: joins what lives, ends what died meanwhile, finishes what was half
     // done.
     virtual Task<> recover() = 0;
+    // The operator's part has changed: in force for every sandbox when it returns.
+    virtual Task<> set_operator_policy(OperatorPolicy operators) = 0;
     // Kills every sandbox: for a server that was started to leave nothing behind.
     virtual Task<> end_all(EndedBy reason) = 0;
     // Lets go of all sandboxes without ending them, for a restart of oyatd. No calls afterwards.

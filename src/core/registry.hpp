@@ -38,10 +38,15 @@ public:
     Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) override;
     Task<> bind_secrets(std::string id, SecretPlan plan, Principal who) override;
     Task<> unbind_secret(std::string id, std::string binding, Principal who) override;
+    [[nodiscard]] PolicyPtr policy(const std::string& id, const std::string& tenant) const override;
+    Task<PolicyChange> set_policy(std::string id, PolicyOrder order, Principal who) override;
+    Task<PolicyChange> set_policy_above(policy::Layer layer, std::string key,
+                                        std::optional<boost::json::object> document, Principal who) override;
     [[nodiscard]] std::vector<UsageSample> samples(const std::string& id,
                                                    const std::string& tenant) const override;
 
     Task<> recover() override;
+    Task<> set_operator_policy(OperatorPolicy operators) override;
     Task<> end_all(EndedBy reason) override;
     Task<> close() override;
 
@@ -60,6 +65,9 @@ private:
     Task<> open_record(Live sandbox, std::string requested);
     [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const Principal& who,
                                           const BoxFacts& facts) const;
+
+    // registry_policy.cpp
+    Task<std::size_t> renew_policies(std::function<bool(const SandboxRecord&)> concerned);
 
     // registry_keep.cpp: keeping in step with keeper and agents
     void heard(KeeperNotice notice);

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <boost/json/array.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/defer.hpp"
 #include "base/id.hpp"
+#include "base/throwing.hpp"
 #include "core/json_text.hpp"
 #include "core/limits_json.hpp"
 #include "core/record_fields.hpp"
@@ -16,6 +18,7 @@
 namespace oyat::core {
 namespace {
 
+constexpr std::string_view kOffline = R"({"preset":"offline"})";
 constexpr std::size_t kMaxMetadata = 64u << 10;
 constexpr std::size_t kMaxEnvironment = 192u
                                         << 10;  // goes to the agent in one frame, with the operator's own
@@ -70,6 +73,13 @@ boost::json::object phases_json(const std::vector<Phase>& phases) {
     return all;
 }
 
+boost::json::array layers_json(const policy::Policy& policy) {
+    boost::json::array all;
+    for (const policy::LayerDocument& each : policy.layers)
+        all.push_back({{"layer", to_string(each.layer)}, {"digest", digest_of(each.document)}});
+    return all;
+}
+
 }  // namespace
 
 void Registry::check(const CreateRequest& request, const std::string& tenant) const {
@@ -92,6 +102,9 @@ void Registry::check(const CreateRequest& request, const std::string& tenant) co
     if (!request.minimum_boundary.empty() && strength(request.minimum_boundary) == 0) {
         throw wrong("minimum_boundary is shared-kernel, userspace-kernel or own-kernel");
     }
+    if (request.policy) (void)or_throw(deps_.policies.read(*request.policy));
+    if (request.policy && !request.internet)
+        throw wrong("either a policy or no internet; a policy says it all");
     if (request.template_ref.size() > 200) throw wrong("name of a template of more than 200 bytes");
     check_secrets(deps_.secrets, tenant, request.secrets);
 }
@@ -151,6 +164,11 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     }
     leave.dismiss();
     live_.emplace(sandbox->record().id, sandbox);
+    // A change of the documents above meanwhile did not find it among the living.
+    if (sandbox->policy_is_stale()) {
+        sandbox->renew_policy();
+        co_await sandbox->save();
+    }
     keep_time(*sandbox);
     co_return sandbox;
 }
@@ -172,6 +190,10 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const Principal&
     record.metadata = request.metadata;
     record.env = request.env;
     record.internet = request.internet;
+    if (request.policy) record.policy = or_throw(deps_.policies.read(*request.policy))->source;
+    if (!request.internet) record.policy = kOffline;
+    record.internet = record.policy != kOffline;
+    record.via = request.via;
     record.on_timeout = request.on_timeout;
     record.auto_resume = request.auto_resume;
     record.secure = request.secure;
@@ -235,6 +257,7 @@ Task<> Registry::open_record(Live sandbox, std::string requested) {
     event.fields["limits"] = limits_json(record.limits);
     event.fields["disk_limit_by"] = record.disk_limit_by;
     event.fields["internet"] = record.internet;
+    event.fields["policy"] = layers_json(*sandbox->policy());
     event.fields["timeout_ms"] = record.timeout.count();
     event.fields["on_timeout"] = record.on_timeout == OnTimeout::pause ? "pause" : "kill";
     event.fields["env_names"] = json_names(record.env);

@@ -21,6 +21,7 @@ struct LiveSandboxParts {
                .events = *house.bus,
                .masks = *house.masks,
                .templates = *house.templates,
+               .policies = *house.policies,
                .config = house.config},
           admission{deps.config, house.clock} {}
     [[nodiscard]] std::shared_ptr<LiveSandbox> make() {

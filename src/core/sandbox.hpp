@@ -1,10 +1,13 @@
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/files.hpp"
+#include "core/policies.hpp"
 #include "core/process.hpp"
 #include "core/sandbox_record.hpp"
 #include "core/secret_binding.hpp"
@@ -34,8 +37,10 @@ struct CreateRequest {
     Millis timeout{300'000};
     std::map<std::string, std::string> metadata;
     std::map<std::string, std::string> env;
-    Limits limits;  // zeros: defaults
-    bool internet = true;
+    Limits limits;                              // zeros: defaults
+    bool internet = true;                       // false: the preset "offline"
+    std::optional<boost::json::object> policy;  // the sandbox's own document, beside what stands above it
+    std::optional<policy::Via> via;             // the proxy that all its connections go through
     bool secure = true;  // false: the agent's door of protocols that have one asks for no token
     Reach usual_reach = Reach::anyone;  // of its ports
     std::string host_mask;              // Exposure::host_mask
@@ -57,6 +62,15 @@ struct UsageSample {
     WallTime time{};
     BoxUsage usage;
     double cpu_percent = 0;  // of one CPU, since the sample before
+};
+
+// Another own document for a sandbox.
+struct PolicyOrder {
+    std::optional<boost::json::object> document;  // nothing: it has none any more
+    std::optional<std::uint64_t>
+        if_match;  // the generation that this was made for; another: failed_precondition
+    enum class Proxy { keep, replace } proxy = Proxy::keep;
+    std::optional<policy::Via> via;  // with Proxy::replace
 };
 
 enum class TimeoutMode { replace, extend_only };
@@ -92,6 +106,15 @@ public:
     // commands.
     virtual Task<> bind_secrets(std::string id, SecretPlan plan, Principal who) = 0;
     virtual Task<> unbind_secret(std::string id, std::string binding, Principal who) = 0;
+
+    // What is in force for a sandbox, all layers of it.
+    [[nodiscard]] virtual PolicyPtr policy(const std::string& id, const std::string& tenant) const = 0;
+    // In force, also for open connections, when it returns.
+    virtual Task<PolicyChange> set_policy(std::string id, PolicyOrder order, Principal who) = 0;
+    // The same for the document above the sandboxes of a tenant, or of a template by its digest.
+    virtual Task<PolicyChange> set_policy_above(policy::Layer layer, std::string key,
+                                                std::optional<boost::json::object> document,
+                                                Principal who) = 0;
 
     // Samples about every 5 s, the last hour.
     [[nodiscard]] virtual std::vector<UsageSample> samples(const std::string& id,

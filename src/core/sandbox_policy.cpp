@@ -1,24 +1,56 @@
-#include "core/sandbox_policy.hpp"
+#include "core/json_text.hpp"
+#include "core/lifecycle.hpp"
+#include "core/live_sandbox.hpp"
+#include "core/record_fields.hpp"
 
+// The way out of one sandbox while it lives.
 namespace oyat::core {
-namespace {
 
-std::shared_ptr<const policy::Document> offline() {
-    static const auto document = [] {
-        policy::Document nothing;
-        nothing.rules.push_back({.id = "offline", .action = policy::Action::deny});
-        return std::make_shared<const policy::Document>(std::move(nothing));
-    }();
-    return document;
+PolicyPtr LiveSandbox::compose_policy() const {
+    auto made = std::make_shared<policy::Policy>();
+    made->generation = record_.policy_generation;
+    made->via = record_.via;
+    if (deps_.secrets != nullptr) made->interceptions = deps_.secrets->interceptions(record_.id);
+    made->layers = deps_.policies.layers_for(record_, own_policy_);
+    return made;
 }
 
-}  // namespace
+Task<PolicyChange> LiveSandbox::change_policy(policy::DocumentPtr document, PolicyOrder order,
+                                              Principal who) {
+    co_await settle();
+    if (is_over(record_.state))
+        throw Error{Errc::not_found, Fault::client, "sandbox " + record_.id + " not found"};
+    if (order.if_match && *order.if_match != record_.policy_generation) {
+        throw Error{Errc::failed_precondition, Fault::client,
+                    "the policy of sandbox " + record_.id + " is at generation " +
+                        std::to_string(record_.policy_generation) + ", not " +
+                        std::to_string(*order.if_match)};
+    }
+    Event event = sandbox_event(record_, "policy.changed");
+    event.fields["layer"] = to_string(policy::Layer::sandbox);
+    event.fields["generation"] = record_.policy_generation + 1;
+    event.fields["digest"] = digest_of(document);
+    if (document) event.fields["preset"] = json_text(document->preset);
+    if (order.via) event.fields["via"] = json_text(order.via->host + ":" + std::to_string(order.via->port));
+    add_who(event, who);
+    deps_.events.emit(std::move(event));
 
-PolicyPtr policy_of(const SandboxRecord& record, std::vector<policy::Interception> interceptions) {
-    auto policy = std::make_shared<policy::Policy>();
-    policy->interceptions = std::move(interceptions);
-    if (!record.internet) policy->layers.push_back({policy::Layer::sandbox, offline()});
-    return policy;
+    record_.policy = document ? document->source : std::string{};
+    record_.internet = !document || document->preset != "offline";
+    own_policy_ = std::move(document);
+    if (order.proxy == PolicyOrder::Proxy::replace) record_.via = std::move(order.via);
+    const std::size_t cut = renew_policy();
+    const PolicyChange change{.generation = record_.policy_generation, .cut = cut};
+    co_await save();
+    co_return change;
+}
+
+std::size_t LiveSandbox::renew_policy() {
+    if (!record_.policy.empty()) own_policy_ = deps_.policies.read_kept(record_.policy);
+    ++record_.policy_generation;
+    policy_ = compose_policy();
+    policy_of_ = deps_.policies.revision();
+    return deps_.egress.update(record_.id, policy_);
 }
 
 }  // namespace oyat::core

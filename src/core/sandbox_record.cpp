@@ -106,6 +106,25 @@ std::string read_limits(const json::object& from, Limits& limits) {
     return read.problem();
 }
 
+json::value via_json(const std::optional<policy::Via>& via) {
+    if (!via) return nullptr;
+    return {{"kind", via->kind == policy::Via::Kind::http ? "http" : "socks5"},
+            {"host", via->host},
+            {"port", via->port},
+            {"user", json_text(via->user)},
+            {"password", json_text(via->password)}};
+}
+
+std::string read_via(const json::object& from, policy::Via& via) {
+    Reader read{from};
+    read.word("kind", via.kind, std::array<std::string_view, 2>{"socks5", "http"});
+    read.text("host", via.host);
+    read.number("port", via.port);
+    read.text("user", via.user);
+    read.text("password", via.password);
+    return read.problem();
+}
+
 std::string read_phases(const json::array& from, std::vector<Phase>& phases) {
     for (const json::value& each : from) {
         if (!each.is_object()) return "sandbox record: bad phase";
@@ -147,6 +166,9 @@ json::object to_json(const SandboxRecord& record) {
             {"metadata", json_texts(record.metadata)},
             {"env", json_texts(record.env)},
             {"internet", record.internet},
+            {"policy", json_text(record.policy)},
+            {"policy_generation", record.policy_generation},
+            {"via", via_json(record.via)},
             {"on_timeout", kOnTimeout[static_cast<std::size_t>(record.on_timeout)]},
             {"auto_resume", record.auto_resume},
             {"secure", record.secure},
@@ -185,6 +207,10 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     read.texts("metadata", record.metadata);
     read.texts("env", record.env);
     read.flag("internet", record.internet);
+    read.text("policy", record.policy);
+    read.number("policy_generation", record.policy_generation);
+    if (const json::value* via = from.if_contains("via"); via != nullptr && via->is_object() && inner.empty())
+        inner = read_via(via->get_object(), record.via.emplace());
     read.word("on_timeout", record.on_timeout, kOnTimeout);
     read.flag("auto_resume", record.auto_resume);
     read.flag("secure", record.secure);
@@ -210,6 +236,8 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     }
     read.text("created_event", record.created_event);
     record.timeout = Millis{timeout};
+    // Written before there were documents.
+    if (!record.internet && record.policy.empty()) record.policy = R"({"preset":"offline"})";
     if (!is_sandbox_id(record.id)) read.wrong("id");
     if (!read.problem().empty()) return refuse(Errc::invalid_argument, read.problem());
     if (!inner.empty()) return refuse(Errc::invalid_argument, std::move(inner));

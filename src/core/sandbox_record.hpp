@@ -12,6 +12,7 @@
 #include "core/keeper.hpp"
 #include "core/limits.hpp"
 #include "core/principal.hpp"
+#include "policy/policy.hpp"
 
 namespace oyat::core {
 
@@ -38,6 +39,9 @@ struct SandboxRecord {
     std::map<std::string, std::string> metadata;
     std::map<std::string, std::string> env;  // sandbox-wide variables of the client
     bool internet = true;
+    std::string policy;                   // its own document as JSON; "" = none
+    std::optional<policy::Via> via;  // the proxy that its connections go through, with its password
+    std::uint64_t policy_generation = 1;  // counts every change of what is in force for it
     OnTimeout on_timeout = OnTimeout::kill;
     bool auto_resume = false;
     bool secure = true;

@@ -5,7 +5,6 @@
 #include "base/log.hpp"
 #include "base/throwing.hpp"
 #include "core/live_sandbox.hpp"
-#include "core/sandbox_policy.hpp"
 
 // What a sandbox may use without having it: how its placeholders come into its environment, and its hosts
 // into its policy.
@@ -32,11 +31,6 @@ void check_readable(const policy::Policy& policy, const SecretPlan& plan) {
     }
 }
 
-PolicyPtr LiveSandbox::policy() const {
-    return policy_of(record_, deps_.secrets != nullptr ? deps_.secrets->interceptions(record_.id)
-                                                       : std::vector<policy::Interception>{});
-}
-
 Task<> LiveSandbox::take_secrets(SecretPlan plan, Principal who) {
     for (const SecretBinding& binding : plan.bindings) {
         if (!binding.env.empty() && record_.env.contains(binding.env)) {
@@ -44,7 +38,7 @@ Task<> LiveSandbox::take_secrets(SecretPlan plan, Principal who) {
                         "the variable " + binding.env + " is given a value and a secret at once"};
         }
     }
-    check_readable(*policy(), plan);
+    check_readable(*policy_, plan);
     const SecretsControl::Variables variables =
         co_await deps_.secrets->bind({.sandbox = record_.id, .tenant = record_.tenant}, std::move(plan), who);
     for (const auto& [name, placeholder] : variables) record_.env.insert_or_assign(name, placeholder);
@@ -57,7 +51,7 @@ Task<> LiveSandbox::bind_secrets(SecretPlan plan, Principal who) {
     if (plan.empty()) co_return;
     co_await take_secrets(std::move(plan), who);
     require_running();
-    deps_.egress.update(record_.id, policy());
+    renew_policy();
     co_await save();
     if (const auto agent = agent_) co_await configure(agent);
 }
@@ -67,7 +61,7 @@ Task<> LiveSandbox::unbind_secret(std::string binding, Principal who) {
     if (deps_.secrets == nullptr) throw Error{Errc::not_found, "the sandbox has no such binding"};
     co_await deps_.secrets->remove_binding(record_.id, std::move(binding), who);
     if (record_.state == SandboxState::running || record_.state == SandboxState::paused) {
-        deps_.egress.update(record_.id, policy());
+        renew_policy();
     }
 }
 

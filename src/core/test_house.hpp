@@ -25,6 +25,7 @@ struct House {
         bus = std::make_unique<EventBus>(clock, log, masks.get());
         templates = std::make_unique<Templates>(keeper);
         egress.attached.clear();
+        policies = std::make_unique<Policies>(store);
         sandboxes = std::make_unique<Registry>(SandboxesDeps{.executor = executor,
                                                              .clock = clock,
                                                              .keeper = keeper,
@@ -34,6 +35,7 @@ struct House {
                                                              .events = *bus,
                                                              .masks = *masks,
                                                              .templates = *templates,
+                                                             .policies = *policies,
                                                              .config = config,
                                                              .secrets = secrets});
     }
@@ -41,6 +43,7 @@ struct House {
         co_await sandboxes->close();
         sandboxes.reset();
         open();
+        co_await policies->load();
         co_await sandboxes->recover();
     }
     // Time passes for the clock; what is due happens.
@@ -84,6 +87,7 @@ struct House {
     SecretsControl* secrets = nullptr;  // in force with the next open()
     std::unique_ptr<EventBus> bus;
     std::unique_ptr<Templates> templates;
+    std::unique_ptr<Policies> policies;
     std::unique_ptr<Registry> sandboxes;
 };
 

@@ -10,12 +10,15 @@
 
 #include "base/throwing.hpp"
 #include "base/units.hpp"
+#include "daemon/mirrors.hpp"
 #include "daemon/operator_env.hpp"
 #include "daemon/text_file.hpp"
 #include "daemon/toml_section.hpp"
+#include "egress/destinations.hpp"
 #include "egress/host_entries.hpp"
 #include "masking/shipped.hpp"
 #include "pki/names.hpp"
+#include "policy/vocabulary.hpp"
 
 namespace oyat::daemon {
 namespace {
@@ -113,10 +116,42 @@ void read_tenants(TomlSection& section, core::SandboxesConfig& config) {
     section.value<std::uint32_t>("create_burst", [&](std::uint32_t count) { config.create_burst = count; });
 }
 
-void read_egress(TomlSection& section, egress::EgressConfig& config) {
+// What the operator adds to the words of policies.
+struct AddedWords {
+    std::vector<std::string> registries;  // URLs
+    std::vector<std::string> git_hosts;
+};
+
+void read_egress(TomlSection& section, egress::EgressConfig& config, AddedWords& added) {
+    section.texts("registries", added.registries);
+    section.texts("git_hosts", added.git_hosts);
+    for (const char* field : {"preset", "default", "rule", "bypass", "write_methods"}) section.leave(field);
     section.texts("reachable_private", config.reachable_private);
     section.texts("open_always_deny", config.open_always_deny);
     section.parsed("bytes_per_second", config.limits.bytes_per_second, parse_bytes);
+}
+
+// The upmost layer, out of the same section.
+core::OperatorPolicy read_policy(std::string_view text, const Config& config, const AddedWords& added) {
+    policy::OperatorWords words{.mirrors = mirrors_in(config.sandboxes.operator_env), .git_hosts = {}};
+    std::ranges::copy(mirrors_of_machine(), std::back_inserter(words.mirrors));
+    for (const std::string& url : added.registries) {
+        const auto mirror = policy::Mirror::of_url(url);
+        if (!mirror) mistake("egress: registries: '" + url + "' is not the URL of a registry");
+        words.mirrors.push_back(*mirror);
+    }
+    for (const std::string& host : added.git_hosts) {
+        in("egress: git_hosts",
+           [&] { words.git_hosts.push_back(or_throw(policy::HostPattern::parse(host))); });
+    }
+    core::OperatorPolicy policy{
+        .document = nullptr, .words = std::make_shared<const policy::Vocabulary>(words), .ground = {}};
+    policy.ground = or_throw(egress::OperatorOpenings::parse(config.egress.reachable_private,
+                                                             config.egress.open_always_deny))
+                        .ground();
+    policy.document =
+        in("egress", [&] { return or_throw(policy::document_from_section(text, "egress", *policy.words)); });
+    return policy;
 }
 
 void read_dns(TomlSection& section, egress::EgressConfig& config) {
@@ -170,7 +205,7 @@ core::Limits left_to_the_keeper() {
     return {.open_files = core::kDefaultLimits.open_files};
 }
 
-void read_file(TomlSection& root, Config& config, Listening& listening) {
+void read_file(TomlSection& root, Config& config, Listening& listening, AddedWords& added) {
     root.text("listen", listening.plain);
     root.text("domain", listening.domain);
     root.parsed("log_level", config.log_level, parse_level);
@@ -186,7 +221,7 @@ void read_file(TomlSection& root, Config& config, Listening& listening) {
         sandbox.pairs("environment", config.sandboxes.operator_env);
     });
     root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config.sandboxes); });
-    root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress); });
+    root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress, added); });
     root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress); });
     root.section("masking", [&](TomlSection& masking) { read_masking(masking, config.masking); });
     root.section("record", [&](TomlSection& record) {
@@ -254,8 +289,10 @@ Config parse_config(std::string_view text, const Options& options) {
     try {
         const toml::table parsed = toml::parse(text);
         TomlSection root{parsed};
-        read_file(root, config, listening);
+        AddedWords added;
+        read_file(root, config, listening, added);
         root.refuse_unknown();
+        config.policy = read_policy(text, config, added);
         apply(options, config, listening);
         settle_listening(listening, options, config);
     } catch (const toml::parse_error& error) {

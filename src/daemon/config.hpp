@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "core/make_sandboxes.hpp"
 #include "core/masks.hpp"
+#include "core/policies.hpp"
 #include "daemon/options.hpp"
 #include "egress/egress.hpp"
 #include "io/address.hpp"
@@ -34,6 +35,7 @@ struct Config {
     core::SandboxesConfig sandboxes;
     egress::EgressConfig egress;
     core::MaskingConfig masking;
+    core::OperatorPolicy policy;
     audit::Retention retention;
 };
 

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,11 @@ std::string issuer(const Config& config) {
     return config.domain.empty() ? "https://" + config.listen.to_string() : "https://api." + config.domain;
 }
 
-Task<> until_told_to_end(Signals& signals, const Options& options) {
-    while (co_await signals.next() == SIGHUP) reload(options);
+Task<> until_told_to_end(Signals& signals, const Options& options, core::SandboxService& sandboxes) {
+    while (co_await signals.next() == SIGHUP) {
+        if (std::optional<Config> config = reload(options))
+            co_await sandboxes.set_operator_policy(std::move(config->policy));
+    }
 }
 
 Task<> serve(Executor executor, Start start) {
@@ -112,6 +116,8 @@ Task<> serve(Executor executor, Start start) {
         return std::make_unique<secrets::Outgoing>(secrets, sandbox);
     };
     const auto egress = egress::make_egress(executor, events, clock, store, std::move(egress_config));
+    core::Policies policies{store, config.policy};
+    co_await policies.load();
     MachineGuard guard{clock, start.state.own};
     core::SandboxesConfig sandboxes_config = config.sandboxes;
     sandboxes_config.machine_full = [&guard] { return guard(); };
@@ -125,6 +131,7 @@ Task<> serve(Executor executor, Start start) {
                                                  .events = events,
                                                  .masks = masks,
                                                  .templates = templates,
+                                                 .policies = policies,
                                                  .config = std::move(sandboxes_config),
                                                  .secrets = &secrets});
     emit_server_event(events, "server.started",
@@ -148,6 +155,7 @@ Task<> serve(Executor executor, Start start) {
     native::NativeFront native{{.sandboxes = *sandboxes,
                                 .keeper = *keeper,
                                 .templates = templates,
+                                .policies = policies,
                                 .events = events,
                                 .keys = keys,
                                 .clock = clock,
@@ -168,7 +176,7 @@ Task<> serve(Executor executor, Start start) {
     const std::string url = listen(server, config);
     announce_ready(start.options.ready_fd, start.options.ready_file, url);
     log::info("ready", {{"url", url}, {"version", kVersion}});
-    co_await until_told_to_end(signals, start.options);
+    co_await until_told_to_end(signals, start.options, *sandboxes);
 
     // Sandboxes go on: only our ends of them are let go.
     log::info("ending");

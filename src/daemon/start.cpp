@@ -39,12 +39,15 @@ Start prepare_start(Options options) {
             .secrets_key = std::move(secrets_key)};
 }
 
-void reload(const Options& options) {
+std::optional<Config> reload(const Options& options) {
     try {
-        log::set_level(read_config(options).log_level);
-        log::info("the log level was read again; all other settings change with a restart");
+        Config config = read_config(options);
+        log::set_level(config.log_level);
+        log::info("log level and policy were read again; all other settings change with a restart");
+        return config;
     } catch (const Error& error) {
         log::error("the configuration cannot be read; nothing changes", {{"why", error.what()}});
+        return std::nullopt;
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "daemon/config.hpp"
@@ -21,8 +22,8 @@ struct Start {
 // Reads, makes and then gives up the privileges: when it returns, nothing of root is left. Throws Error.
 [[nodiscard]] Start prepare_start(Options options);
 
-// SIGHUP: the part of the configuration that can change while we serve. A mistake in the file is logged, no
-// more.
-void reload(const Options& options);
+// SIGHUP: the configuration as it is now, of which the log level is in force already. Nothing, and nothing
+// changed, when there is a mistake in the file: that is logged.
+[[nodiscard]] std::optional<Config> reload(const Options& options);
 
 }  // namespace oyat::daemon

@@ -60,6 +60,8 @@ public:
                 inner.texts(name.str(), into[std::string{name.str()}]);
         });
     }
+    // A setting that another reader takes.
+    void leave(std::string_view key) { asked_.emplace(key); }
     void section(std::string_view key, const std::function<void(TomlSection&)>& take) {
         const toml::node* node = find(key);
         if (node == nullptr) return;

@@ -54,11 +54,6 @@ const std::vector<ParsedRange>& parsed_ranges() {
     return ranges;
 }
 
-// Mail is the commonest abuse of a rented machine, and no build needs it.
-bool is_mail_port(std::uint16_t port) {
-    return port == 25 || port == 465 || port == 587;
-}
-
 Result<std::pair<IpAddress, std::uint16_t>> parse_opening(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     if (colon != std::string::npos) {
@@ -93,6 +88,14 @@ Result<OperatorOpenings> OperatorOpenings::parse(const std::vector<std::string>&
     return openings;
 }
 
+policy::Ground OperatorOpenings::ground() const {
+    policy::Ground ground{.closed = {}, .opened = reachable_private};
+    for (const ParsedRange& line : parsed_ranges()) ground.closed.push_back(line.range);
+    for (const auto& [address, port] : always_deny)
+        ground.opened.push_back(or_throw(Cidr::parse(address.to_string())));
+    return ground;
+}
+
 Destinations::Place Destinations::place_of(const IpAddress& address) const {
     for (const ParsedRange& line : parsed_ranges()) {
         if (line.reach == Reach::never && line.range.contains(address)) return {Reach::never, line.rule};
@@ -117,7 +120,6 @@ Verdict Destinations::judge(const IpAddress& address, std::uint16_t port) const 
     const bool opened = place.reach == Reach::private_range && reachable_private(target);
     if (place.reach == Reach::private_range && !opened) return {false, place.rule};
     if (port == 0) return {false, "port-zero"};
-    if (is_mail_port(port)) return {false, "smtp"};
     return {true, opened ? "reachable_private" : place.rule};
 }
 

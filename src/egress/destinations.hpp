@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "io/ip_address.hpp"
+#include "policy/review.hpp"
 
 namespace oyat::egress {
 
@@ -19,6 +20,9 @@ struct OperatorOpenings {
     // Single doors in ranges that are otherwise never reachable: one address and port each.
     std::set<std::pair<IpAddress, std::uint16_t>> always_deny;
 
+    // As documents are reviewed with.
+    [[nodiscard]] policy::Ground ground() const;
+
     static Result<OperatorOpenings> parse(const std::vector<std::string>& reachable_private,
                                           const std::vector<std::string>& open_always_deny);
 };
@@ -28,7 +32,7 @@ enum class Reach { open, private_range, never };
 
 struct Verdict {
     bool allowed = false;
-    std::string_view rule;  // "always-deny:link-local", "private", "smtp", "internet", ...
+    std::string_view rule;  // "always-deny:link-local", "private", "internet", ...
 };
 
 // Decides where sandboxes may connect to. Pure: what it knows is given to it. `host_addresses` are all

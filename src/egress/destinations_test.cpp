@@ -104,13 +104,6 @@ TEST(Destinations, RefusesEveryAddressOfThisHost) {
                                             {"2001:db8::1", 443, false, "always-deny:host"}});
 }
 
-TEST(Destinations, RefusesMailEverywhere) {
-    for (const std::uint16_t port : {25, 465, 587}) {
-        expect_lines(with({"10.0.0.0/8"}, {}),
-                     {{"203.0.113.1", port, false, "smtp"}, {"10.1.1.1", port, false, "smtp"}});
-    }
-}
-
 TEST(Destinations, TheOperatorOpensPrivateRangesButNeverTheRest) {
     const Destinations destinations = with({"10.20.0.0/16", "169.254.0.0/16"}, {});
     expect_lines(destinations, {{"10.20.3.4", 443, true, "reachable_private"},

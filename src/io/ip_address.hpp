@@ -48,6 +48,9 @@ public:
     static Result<Cidr> parse(std::string_view text);
 
     [[nodiscard]] bool contains(const IpAddress& address) const;
+    [[nodiscard]] bool covers(const Cidr& other) const {
+        return bits_ <= other.bits_ && contains(other.base_);
+    }
     // "0.0.0.0/0", and whatever is wider.
     [[nodiscard]] bool is_every_v4() const;
     [[nodiscard]] std::string to_string() const;

@@ -47,7 +47,7 @@ Reply unauthenticated(Services& services, const http::RequestHead& head, const E
 ControlPlane::ControlPlane(Services& services) : services_{services}, once_{services.clock} {
     for (const std::span<const Endpoint> table :
          {lifecycle_endpoints(), listing_endpoints(), measurement_endpoints(), template_endpoints(),
-          secret_endpoints(), later_endpoints()}) {
+          network_endpoints(), secret_endpoints(), later_endpoints()}) {
         for (const Endpoint& endpoint : table) {
             router_.add(std::string{endpoint.method}, std::string{endpoint.pattern},
                         [this, &endpoint](http::Exchange& exchange, const http::PathValues& values) {

@@ -51,6 +51,21 @@ void read_lifecycle(const rpc::Message& body, core::CreateRequest& request) {
     later("autoPauseMemory");
 }
 
+// `allow_internet_access: false` denies everything; the allow list still opens.
+void read_network(const rpc::Message& body, core::CreateRequest& request) {
+    const Internet internet =
+        body.boolean("allow_internet_access", true) ? Internet::allowed : Internet::denied;
+    const json::object none;
+    const NetworkOptions options = or_throw(
+        read_network_options(body.message("network").value_or(rpc::Message{none}), request.secure, internet));
+    request.policy = network_policy(options);
+    request.via = options.via;
+    if (!options.public_traffic) request.usual_reach = core::Reach::token;
+    request.host_mask = options.host_mask;
+    if (const std::optional<rpc::Message> network = body.message("network"))
+        request.secrets.bindings = read_header_rules(*network);
+}
+
 core::CreateRequest read(const json::object& object, CreateForm form, const Settings& settings) {
     const rpc::Message body{object};
     core::CreateRequest request;
@@ -67,16 +82,9 @@ core::CreateRequest read(const json::object& object, CreateForm form, const Sett
     check_variables(request.env);
     // Who leaves `secure` out is served with a token too: every client that ever read it sends it.
     request.secure = form == CreateForm::v2 || body.boolean("secure", true);
-    request.internet = body.boolean("allow_internet_access", true);
     read_lifecycle(body, request);
     request.secrets.identities = read_identity_tokens(body);
-    if (const std::optional<rpc::Message> network = body.message("network")) {
-        const NetworkOptions options = or_throw(read_network_options(*network, request.secure));
-        if (deny_everything(options)) request.internet = false;
-        if (!options.public_traffic) request.usual_reach = core::Reach::token;
-        request.host_mask = options.host_mask;
-        request.secrets.bindings = read_header_rules(*network);
-    }
+    read_network(body, request);
     if (is_filled(object, "volumeMounts")) later("volumeMounts");
     // `mcp` only chooses the template, and the client has done so already; it starts the gateway by a
     // command.

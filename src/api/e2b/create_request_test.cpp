@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/json/serialize.hpp>
+
+#include "api/e2b/network_options.hpp"
 #include "base/throwing.hpp"
 #include "rpc/message.hpp"
 
@@ -45,7 +48,7 @@ TEST(CreateRequest, TakesWhatTheClientsSend) {
     EXPECT_EQ(request.timeout, seconds{60});
     EXPECT_EQ(request.metadata.at("job"), "42");
     EXPECT_EQ(request.env.at("TOKEN"), "a\nb");
-    EXPECT_FALSE(request.internet);
+    EXPECT_EQ(boost::json::serialize(request.policy.value()), R"({"preset":"offline"})");
     EXPECT_EQ(request.on_timeout, core::OnTimeout::pause);
     EXPECT_TRUE(request.auto_resume);
 }
@@ -60,8 +63,38 @@ TEST(CreateRequest, SaysWhoMayReachItsPortsAndUnderWhichName) {
 }
 
 TEST(CreateRequest, DenyingEverythingIsNoInternet) {
-    EXPECT_FALSE(read(R"({"templateID":"b","network":{"denyOut":["0.0.0.0/0"]}})").value().internet);
-    EXPECT_TRUE(read(R"({"templateID":"b","network":{"denyOut":[],"allowOut":[]}})").value().internet);
+    const auto policy = [](std::string_view options) {
+        const auto request = read(R"({"templateID":"b",)" + std::string{options} + "}").value();
+        return request.policy ? boost::json::serialize(*request.policy) : "none";
+    };
+    EXPECT_EQ(policy(R"("network":{"denyOut":["0.0.0.0/0"]})"), R"({"preset":"offline"})");
+    EXPECT_EQ(policy(R"("allow_internet_access":false)"), R"({"preset":"offline"})");
+    EXPECT_EQ(policy(R"("network":{"denyOut":[],"allowOut":["203.0.113.7"]})"), "none");
+}
+
+TEST(CreateRequest, AllowListsStandBeforeDenyLists) {
+    const auto request = read(R"({"templateID":"b","allow_internet_access":false,"network":{
+        "allowOut":["api.example","203.0.113.7","10.1.2.3/8"]}})")
+                             .value();
+    EXPECT_EQ(boost::json::serialize(request.policy.value()),
+              R"({"default":"allow","rule":[)"
+              R"({"id":"allowOut-tls","action":"allow","host":["api.example"],"port":443,"protocol":"tls"},)"
+              R"({"id":"allowOut-http","action":"allow","host":["api.example"],"port":80,"protocol":"http"},)"
+              R"({"id":"allowOut","action":"allow","cidr":["203.0.113.7","10.0.0.0/8"]},)"
+              R"({"id":"denyOut","action":"deny","cidr":["0.0.0.0/0"]}]})");
+    EXPECT_EQ(boost::json::serialize(network_view(boost::json::serialize(*request.policy), std::nullopt)),
+              R"({"allowOut":["api.example","203.0.113.7","10.0.0.0/8"],"denyOut":["0.0.0.0/0"]})");
+}
+
+TEST(CreateRequest, AProxyOutsideIsTakenAndItsPasswordNeverShown) {
+    const auto request = read(R"({"templateID":"b","network":{"egressProxy":
+        {"address":"p.example:1080","username":"u","password":"hush"}}})")
+                             .value();
+    EXPECT_EQ(request.via->host, "p.example");
+    EXPECT_EQ(request.via->port, 1080);
+    EXPECT_EQ(request.via->password, "hush");
+    EXPECT_EQ(boost::json::serialize(network_view("", request.via)),
+              R"({"egressProxy":{"address":"p.example:1080","username":"u"}})");
 }
 
 TEST(CreateRequest, ALifeMustFitARun) {
@@ -75,10 +108,7 @@ TEST(CreateRequest, ALifeMustFitARun) {
 
 TEST(CreateRequest, OptionsOfALaterReleaseAreRefusedByName) {
     const std::pair<const char*, const char*> options[] = {
-        {R"("network":{"denyOut":["0.0.0.0/0"],"allowOut":["a.example"]})", "network.allowOut"},
-        {R"("network":{"denyOut":["10.0.0.0/8"]})", "network.denyOut"},
         {R"("network":{"httpsPorts":[8443]})", "network.httpsPorts"},
-        {R"("network":{"egressProxy":{"address":"p:1"}})", "network.egressProxy"},
         {R"("volumeMounts":[{"name":"d","path":"/d"}])", "volumeMounts"},
         {R"("autoPause":true,"autoPauseMemory":false)", "autoPauseMemory"},
     };
@@ -104,6 +134,10 @@ TEST(CreateRequest, BrokenOptionsAreRefusedAsSuch) {
         R"("network":{"maskRequestHost":"a b"})",
         R"("network":{"maskRequestHost":"a\r\nX: y"})",
         R"("network":{"maskRequestHost":"${PORT}:${PORT}x"})",
+        R"("network":{"denyOut":["0.0.0.0/0"],"allowOut":["exa mple"]})",
+        R"("network":{"egressProxy":{"address":"p"}})",
+        R"("network":{"egressProxy":{"address":"p.example:0"}})",
+        R"("network":{"egressProxy":{"address":"p.example:1","password":"x"}})",
         R"("network":{"httpsPorts":[49983]})",
         R"("iam":{"tokens":{"a":{},"b":{},"c":{},"d":{},"e":{},"f":{}}})",
     };

@@ -59,6 +59,7 @@ struct Endpoint {
 [[nodiscard]] std::span<const Endpoint> measurement_endpoints();
 [[nodiscard]] std::span<const Endpoint> template_endpoints();
 [[nodiscard]] std::span<const Endpoint> secret_endpoints();
+[[nodiscard]] std::span<const Endpoint> network_endpoints();
 [[nodiscard]] std::span<const Endpoint> later_endpoints();
 
 // A sandbox's id as clients write it: some add "-" and a part of their own.

@@ -26,10 +26,6 @@ Task<Reply> snapshot(ControlCall& call) {
 Task<Reply> snapshots(ControlCall&) {
     later("snapshots of sandboxes are");
 }
-Task<Reply> network(ControlCall& call) {
-    require_sandbox(call);
-    later("changing the network rules of a running sandbox is");
-}
 Task<Reply> template_builds(ControlCall&) {
     later("building and changing templates over this API is");
 }
@@ -52,7 +48,6 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/sandboxes/{id}/fork", Need::run, fork},
     {"POST", "/sandboxes/{id}/snapshots", Need::run, snapshot},
     {"GET", "/snapshots", Need::look, snapshots},
-    {"PUT", "/sandboxes/{id}/network", Need::run, network},
 
     {"POST", "/v3/templates", Need::run, template_builds},
     {"POST", "/v2/templates", Need::run, template_builds},

@@ -1,25 +1,38 @@
 #pragma once
 
+#include <boost/json/object.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "policy/policy.hpp"
 #include "rpc/message.hpp"
 
 namespace oyat::e2b {
 
 // The part of the `network` option that this release can honour.
 struct NetworkOptions {
-    std::vector<std::string> deny_out;  // addresses and ranges
+    std::vector<std::string> allow_out;  // addresses, ranges and domains
+    std::vector<std::string> deny_out;   // addresses and ranges
+    std::optional<policy::Via> via;      // egressProxy
     bool public_traffic = true;
     std::string host_mask;  // maskRequestHost
 };
 
-// Checks the whole option by the protocol's rules. What passes them but is not available yet is refused by
-// its name.
-[[nodiscard]] Result<NetworkOptions> read_network_options(const rpc::Message& network, bool secure);
+enum class Internet { allowed, denied };  // allow_internet_access
 
-// Whether the options deny every address. A partial deny list is refused above, so this is all or nothing.
-[[nodiscard]] bool deny_everything(const NetworkOptions& options);
+// Checks the whole option by the protocol's rules. What passes them but is not available yet is refused by
+// its name. Internet::denied takes the place of the deny list; the allow list still opens.
+[[nodiscard]] Result<NetworkOptions> read_network_options(const rpc::Message& network, bool secure,
+                                                          Internet internet);
+
+// The options as a document: all allows, then all denies, then everything. A domain counts where its name can
+// be seen: in TLS on port 443 and in HTTP on port 80. Nothing when they restrict nothing.
+[[nodiscard]] std::optional<boost::json::object> network_policy(const NetworkOptions& options);
+
+// The option as it was given, out of such a document; {} for any other. Never with the proxy's password.
+[[nodiscard]] boost::json::object network_view(const std::string& policy,
+                                               const std::optional<policy::Via>& via);
 
 }  // namespace oyat::e2b

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/e2b/network_options.hpp"
+
 namespace oyat::e2b {
 namespace {
 
@@ -65,6 +67,8 @@ json::object detail_view(const core::SandboxRecord& record, const Settings& sett
     if (with_token && record.secure) view["envdAccessToken"] = record.access_token;
     if (!settings.domain.empty()) view["domain"] = settings.domain;
     view["allowInternetAccess"] = record.internet;
+    if (json::object network = network_view(record.policy, record.via); !network.empty())
+        view["network"] = std::move(network);
     view["lifecycle"] = {{"autoResume", record.auto_resume},
                          {"onTimeout", record.on_timeout == core::OnTimeout::pause ? "pause" : "kill"}};
     // Ours: which wall stands around it.

@@ -91,6 +91,13 @@ std::optional<Body> Body::object(std::string_view name) {
     return Body{std::move(value->get_object()), path_ + std::string{name} + "."};
 }
 
+std::optional<boost::json::object> Body::json(std::string_view name) {
+    std::optional<boost::json::value> value = take(name);
+    if (!value) return std::nullopt;
+    if (!value->is_object()) wrong(name, "an object");
+    return std::move(value->get_object());
+}
+
 void Body::done() const {
     if (object_.empty()) return;
     const boost::json::string name = core::json_text(std::string_view{object_.begin()->key()});

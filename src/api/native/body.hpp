@@ -26,6 +26,8 @@ public:
     [[nodiscard]] std::vector<std::string> texts(std::string_view name);
     [[nodiscard]] std::map<std::string, std::string> map(std::string_view name);
     [[nodiscard]] std::vector<boost::json::object> objects(std::string_view name);
+    [[nodiscard]] std::optional<boost::json::object> json(
+        std::string_view name);  // an object that others read
     [[nodiscard]] std::optional<Body> object(std::string_view name);
     void done() const;
 

@@ -61,6 +61,17 @@ public:
         co_await missing();
         co_return false;
     }
+    [[nodiscard]] core::PolicyPtr policy(const std::string&, const std::string&) const override {
+        throw Error{Errc::not_found, "sandbox not found"};
+    }
+    Task<core::PolicyChange> set_policy(std::string, core::PolicyOrder, core::Principal) override {
+        co_await missing();
+        co_return core::PolicyChange{};
+    }
+    Task<core::PolicyChange> set_policy_above(policy::Layer, std::string, std::optional<boost::json::object>,
+                                              core::Principal) override {
+        co_return core::PolicyChange{};
+    }
     [[nodiscard]] std::vector<core::UsageSample> samples(const std::string&,
                                                          const std::string&) const override {
         return {};
@@ -131,8 +142,9 @@ struct House {
     AbsentKeeper keeper;
     core::EventBus bus{clock, audit};
     core::Templates templates{keeper};
+    core::Policies policies{store};
     auth::Keys keys{clock, store};
-    NativeFront front{Services{sandboxes, keeper, templates, bus, keys, clock,
+    NativeFront front{Services{sandboxes, keeper, templates, policies, bus, keys, clock,
                                Settings{.version = "1.2.3",
                                         .spool = "/tmp",
                                         .metrics = [] { return std::string{"oyat_up 1\n"}; },

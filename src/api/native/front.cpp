@@ -37,8 +37,8 @@ std::string_view name_of(core::Scope scope) {
 
 NativeFront::NativeFront(Services services) : services_{std::move(services)} {
     for (const auto& table :
-         {server_routes(), sandbox_routes(), process_routes(), port_routes(), file_routes(), event_routes(),
-          key_routes(), secret_routes(), template_routes()}) {
+         {server_routes(), sandbox_routes(), policy_routes(), process_routes(), port_routes(), file_routes(),
+          event_routes(), key_routes(), secret_routes(), template_routes()}) {
         for (const Route& route : table) {
             router_.add(std::string{route.method}, std::string{route.pattern},
                         [this, &route](http::Exchange& exchange, const http::PathValues& values) {

@@ -46,6 +46,7 @@ Task<> create(Call& call) {
     if (auto limits = body.object("limits")) request.limits = limits_of(*limits);
     request.internet = body.flag("internet").value_or(true);
     if (const auto word = body.text("ports")) request.usual_reach = or_throw(core::parse_reach(*word));
+    request.policy = body.json("policy");
     request.auto_resume = body.flag("auto_resume").value_or(false);
     request.isolation = body.text("isolation").value_or("");
     request.minimum_boundary = body.text("minimum_boundary").value_or("");

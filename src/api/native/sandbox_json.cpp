@@ -29,6 +29,7 @@ boost::json::object sandbox_json(const core::SandboxRecord& record) {
                               {"limits", core::limits_json(record.limits)},
                               {"disk_limit_by", record.disk_limit_by},
                               {"internet", record.internet},
+                              {"policy_generation", record.policy_generation},
                               {"metadata", core::json_texts(record.metadata)},
                               {"env_names", core::json_names(record.env)},
                               {"created", time_json(record.created)},

@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "core/event.hpp"
 #include "core/keeper.hpp"
+#include "core/policies.hpp"
 #include "core/sandbox.hpp"
 #include "core/templates.hpp"
 #include "secrets/secrets.hpp"
@@ -31,6 +32,7 @@ struct Services {
     core::Sandboxes& sandboxes;
     core::Keeper& keeper;
     core::Templates& templates;
+    const core::Policies& policies;
     core::EventBus& events;
     auth::Keys& keys;
     const Clock& clock;

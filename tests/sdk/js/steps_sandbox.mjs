@@ -19,11 +19,9 @@ const ofTheClass = {
     same((await walk.other.commands.run('echo $FROM_CREATE $E2B_SANDBOX_ID')).stdout, `yes ${walk.other.sandboxId}\n`)
     await refused(walk.Sandbox.create('no-such-template'), walk.sdk.SandboxError, 'no-such-template')
     await refused(walk.Sandbox.create('base', { apiKey: `e2b_${'0'.repeat(40)}` }), walk.sdk.AuthenticationError)
-    await refused(
-      walk.Sandbox.create('base', { network: { allowOut: ['example.org'], denyOut: ['0.0.0.0/0'] } }),
-      walk.sdk.SandboxError,
-      LATER
-    )
+    const listed = await walk.Sandbox.create('base', { network: { allowOut: ['example.org'], denyOut: ['0.0.0.0/0'] } })
+    await listed.kill()
+    await refused(walk.Sandbox.create('base', { network: { denyOut: ['example.org'] } }), walk.sdk.SandboxError, 'denyOut')
   },
   'Sandbox.list': async ({ Sandbox, other, sandbox }) => {
     const ids = async (options) => (await Sandbox.list(options).nextItems()).map((one) => one.sandboxId)
@@ -76,8 +74,13 @@ const ofTheClass = {
     refused(Sandbox.createSnapshot(other.sandboxId), sdk.SandboxError, LATER),
   'Sandbox.listSnapshots': ({ Sandbox, sdk }) => refused(Sandbox.listSnapshots().nextItems(), sdk.SandboxError, LATER),
   'Sandbox.deleteSnapshot': ({ Sandbox, sdk }) => refused(Sandbox.deleteSnapshot('snap:x'), sdk.SandboxError, LATER),
-  'Sandbox.updateNetwork': ({ Sandbox, sdk, other }) =>
-    refused(Sandbox.updateNetwork(other.sandboxId, { allowOut: [] }), sdk.SandboxError, LATER),
+  'Sandbox.updateNetwork': async ({ Sandbox, sdk, sandbox }) => {
+    await Sandbox.updateNetwork(sandbox.sandboxId, { allowOut: ['203.0.113.7'], denyOut: ['0.0.0.0/0'] })
+    const { allowOut, denyOut } = (await Sandbox.getFullInfo(sandbox.sandboxId)).network
+    same([allowOut, denyOut], [['203.0.113.7'], ['0.0.0.0/0']])
+    await refused(Sandbox.updateNetwork(sandbox.sandboxId, { allowOut: ['a.example'] }), sdk.SandboxError, '0.0.0.0/0')
+    await refused(Sandbox.updateNetwork('i00000000000000000000', {}), sdk.NotFoundError)
+  },
   'Sandbox.kill': async ({ Sandbox, other }) => {
     same(await Sandbox.kill(other.sandboxId), true)
     same(await Sandbox.kill(other.sandboxId), false)
@@ -127,7 +130,11 @@ const ofAnObject = {
   'sandbox.fork': ({ sandbox, sdk }) => refused(sandbox.fork(), sdk.SandboxError, LATER),
   'sandbox.createSnapshot': ({ sandbox, sdk }) => refused(sandbox.createSnapshot(), sdk.SandboxError, LATER),
   'sandbox.listSnapshots': ({ sandbox, sdk }) => refused(sandbox.listSnapshots().nextItems(), sdk.SandboxError, LATER),
-  'sandbox.updateNetwork': ({ sandbox, sdk }) => refused(sandbox.updateNetwork({}), sdk.SandboxError, LATER),
+  // All that is left out is cleared.
+  'sandbox.updateNetwork': async ({ Sandbox, sandbox }) => {
+    await sandbox.updateNetwork({})
+    same((await Sandbox.getFullInfo(sandbox.sandboxId)).network, undefined)
+  },
   'sandbox.pause': async ({ sandbox }) => {
     same(await sandbox.pause(), true)
     await sandbox.connect()

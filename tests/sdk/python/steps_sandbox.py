@@ -34,8 +34,9 @@ class Life:
         same(result.stdout, f"yes {w.other.sandbox_id}\n")
         await w.refused(lambda: w.Sandbox.create("no-such-template"), e2b.SandboxException, "no-such-template")
         await w.refused(lambda: w.Sandbox.create("base", api_key="e2b_" + "0" * 40), e2b.AuthenticationException)
-        await w.refused(lambda: w.Sandbox.create("base", network={"allow_out": ["example.org"], "deny_out": ["0.0.0.0/0"]}),
-                        e2b.SandboxException, LATER)
+        listed = await w.do(w.Sandbox.create("base", network={"allow_out": ["example.org"], "deny_out": ["0.0.0.0/0"]}))
+        await w.do(listed.kill())
+        await w.refused(lambda: w.Sandbox.create("base", network={"deny_out": ["example.org"]}), e2b.SandboxException, "denyOut")
 
     async def list(w):
         async def ids(**options):
@@ -124,7 +125,9 @@ class Life:
         await w.refused(lambda: w.Sandbox.delete_snapshot("snap:x"), e2b.SandboxException, LATER)
 
     async def update_network(w):
-        await w.refused(lambda: w.sandbox.update_network({"allow_out": []}), e2b.SandboxException, LATER)
+        await w.do(w.sandbox.update_network({"allow_out": ["203.0.113.7"], "deny_out": ["0.0.0.0/0"]}))
+        await w.refused(lambda: w.sandbox.update_network({"allow_out": ["a.example"]}), e2b.SandboxException, "0.0.0.0/0")
+        await w.do(w.sandbox.update_network({}))  # all that is left out is cleared
 
     async def kill(w):
         same(await w.do(w.Sandbox.kill(w.other.sandbox_id)), True)

@@ -1,0 +1,44 @@
+#include "api/e2b/endpoint.hpp"
+#include "api/e2b/network_options.hpp"
+#include "base/throwing.hpp"
+#include "rpc/message.hpp"
+
+// The network rules of a sandbox that exists.
+namespace oyat::e2b {
+namespace {
+
+// Replaces all: a field that is missing is cleared.
+Task<Reply> put_network(ControlCall& call) {
+    const std::string id = call.sandbox_id();
+    const boost::json::object body = co_await call.object();
+    const core::SandboxRecord& record = call.services.sandboxes.find(id, call.who.tenant)->record();
+    if (record.state != core::SandboxState::running) {
+        throw Error{Errc::failed_precondition, "sandbox " + id + " is not running"};
+    }
+    const rpc::Message network{body};
+    if (const std::optional<rpc::Message> rules = network.message("rules"); rules && rules->size() > 0) {
+        throw Error{Errc::invalid_argument,
+                    "'network.rules' of a running sandbox can't be changed in this release"};
+    }
+    // In this call it stands beside the lists.
+    const Internet internet =
+        network.boolean("allow_internet_access", true) ? Internet::allowed : Internet::denied;
+    const NetworkOptions options = or_throw(read_network_options(network, record.secure, internet));
+    co_await call.services.sandboxes.set_policy(
+        id,
+        {.document = network_policy(options), .proxy = core::PolicyOrder::Proxy::replace, .via = options.via},
+        call.who);
+    co_return Reply::empty(204);
+}
+
+constexpr Endpoint kEndpoints[] = {
+    {"PUT", "/sandboxes/{id}/network", Need::run, put_network},
+};
+
+}  // namespace
+
+std::span<const Endpoint> network_endpoints() {
+    return kEndpoints;
+}
+
+}  // namespace oyat::e2b
