@@ -10,7 +10,8 @@ function(oyat_make_precompiled name)
 endfunction()
 
 if(OYAT_PCH)
-  # A precompiled header wants the same definitions everywhere.
+  # A precompiled header wants the same everywhere: the definitions, and -pthread, which RE2 brings to those who use it.
+  add_compile_options(-pthread)
   add_compile_definitions(BOOST_ASIO_SEPARATE_COMPILATION BOOST_CONTAINER_DYN_LINK BOOST_CONTAINER_NO_LIB
                           BOOST_JSON_DYN_LINK BOOST_JSON_NO_LIB GTEST_HAS_PTHREAD=1)
   set(plain <algorithm> <array> <chrono> <cstdint> <expected> <filesystem> <functional> <map> <memory> <optional> <set>

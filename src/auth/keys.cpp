@@ -16,7 +16,8 @@ constexpr std::size_t kMostPeers = 16'384;
 
 }  // namespace
 
-Keys::Keys(const Clock& clock, core::Store& store) : clock_{clock}, store_{store} {}
+Keys::Keys(const Clock& clock, core::Store& store, KeyRate rate)
+    : clock_{clock}, store_{store}, rate_{rate} {}
 
 Task<> Keys::load() {
     for (core::KeyRecord& key : co_await store_.load_keys()) {
@@ -58,6 +59,28 @@ bool Keys::too_many_failures(const std::string& peer) {
     // The minute of waiting starts with the failure that filled the measure.
     if (++failures.count == kFailuresAMinute) failures.since = now;
     return false;
+}
+
+Keys::Requests& Keys::requests_of(const std::string& key_id) {
+    const auto found = requests_.find(key_id);
+    if (found != requests_.end()) return found->second;
+    const MonoTime now = clock_.mono();
+    return requests_
+        .emplace(key_id, Requests{.allowed = {rate_.per_second, rate_.burst, now}, .recorded = {1, 1, now}})
+        .first->second;
+}
+
+Result<void> Keys::admit(const std::string& key_id) {
+    if (requests_of(key_id).allowed.take(clock_.mono())) return {};
+    return std::unexpected{Error{Errc::exhausted, Fault::limit,
+                                 "more than " + std::to_string(rate_.per_second) +
+                                     " requests a second with this key; try again in a moment, or raise "
+                                     "tenant.requests_per_second"}
+                               .of_limit(kRequestRate)};
+}
+
+bool Keys::worth_recording(const std::string& key_id) {
+    return requests_of(key_id).recorded.take(clock_.mono());
 }
 
 Task<Keys::NewKey> Keys::create(std::string name, std::string tenant, std::uint8_t scopes) {

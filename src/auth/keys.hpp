@@ -7,21 +7,36 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "core/admission.hpp"
 #include "core/principal.hpp"
 #include "core/store.hpp"
 
 namespace oyat::auth {
+
+// The limit that Keys::admit() names.
+inline constexpr const char* kRequestRate = "requests";
+
+// How many requests each key may make.
+struct KeyRate {
+    std::uint32_t per_second = 200;
+    std::uint32_t burst = 1'000;
+};
 
 // API keys: "e2b_" + 40 hex (the form that older clients insist on). Only SHA-256 hashes are kept. Look-up is
 // by hash, so its time says nothing of the key; after ten failures in a minute from one address, further ones
 // are told to wait.
 class Keys {
 public:
-    Keys(const Clock& clock, core::Store& store);
+    Keys(const Clock& clock, core::Store& store, KeyRate rate = {});
 
     Task<> load();
     // `peer` is the client's address. denied: no such key, or revoked. exhausted: the same, too many times.
     [[nodiscard]] Result<core::Principal> authenticate(const std::string& key, const std::string& peer);
+
+    // One more request with a key that was let in. `exhausted` when there were too many.
+    [[nodiscard]] Result<void> admit(const std::string& key_id);
+    // Whether a refusal of admit() is the first in a second: the record is not to be flooded with them.
+    [[nodiscard]] bool worth_recording(const std::string& key_id);
 
     struct NewKey {
         std::string key;  // shown once
@@ -43,9 +58,16 @@ private:
     };
     [[nodiscard]] bool too_many_failures(const std::string& peer);  // counts this one
     Task<> keep(core::KeyRecord record);
+    struct Requests {
+        core::TokenBucket allowed;
+        core::TokenBucket recorded;  // of the refusals
+    };
+    [[nodiscard]] Requests& requests_of(const std::string& key_id);
 
     const Clock& clock_;
     core::Store& store_;
+    const KeyRate rate_;
+    std::map<std::string, Requests> requests_;  // by the id of a key that was let in
     std::map<std::string, core::KeyRecord> by_hash_;
     std::map<std::string, Failures> failures_;
 };

@@ -47,6 +47,25 @@ protected:
     Keys keys{clock, store};
 };
 
+TEST_F(KeysTest, AKeyMayMakeSoManyRequestsASecondAndAnotherKeyIsNotHurt) {
+    for (int request = 0; request < 1000; ++request) ASSERT_TRUE(keys.admit("key_1")) << request;
+    const Result<void> refused = keys.admit("key_1");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Errc::exhausted);
+    EXPECT_NE(refused.error().message().find("200 requests a second"), std::string::npos);
+    EXPECT_TRUE(keys.admit("key_2"));
+    clock.now += std::chrono::seconds{1};
+    for (int request = 0; request < 200; ++request) ASSERT_TRUE(keys.admit("key_1")) << request;
+    EXPECT_FALSE(keys.admit("key_1"));
+}
+
+TEST_F(KeysTest, OfRefusalsForHasteOneASecondIsWorthRecording) {
+    EXPECT_TRUE(keys.worth_recording("key_1"));
+    EXPECT_FALSE(keys.worth_recording("key_1"));
+    clock.now += std::chrono::seconds{1};
+    EXPECT_TRUE(keys.worth_recording("key_1"));
+}
+
 TEST(Sha256, GivesThePublishedDigest) {
     EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

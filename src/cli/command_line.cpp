@@ -63,6 +63,7 @@ struct CommandLine {
     NewSandbox sandbox;
     Command command;
     Listing listing;
+    Aim aim;
     Watch watching;
     AuditQuery query;
     PolicyQuestion question;
@@ -76,7 +77,7 @@ struct CommandLine {
     Millis life{0}, grace{0};
     NewSecret secret;
     std::size_t after_separator = 0;  // how many words stand after the first "--"
-    bool all = false, keep = false, follow = false, once = false, no_stdin = false;
+    bool all = false, keep = false, follow = false, once = false, no_stdin = false, force = false;
 
     explicit CommandLine(std::string program_version) {
         app.require_subcommand(1);
@@ -85,6 +86,7 @@ struct CommandLine {
         app.set_version_flag("--version", std::move(program_version));
         add_server_commands();
         add_sandbox_commands();
+        add_brake_commands();
         add_run_commands();
         add_record_commands();
         add_policy_commands();
@@ -186,10 +188,19 @@ struct CommandLine {
                                looped([this](Context& context) { return ls(context, listing); }));
         ls_app->add_option("--state", listing.states, "only these: running, paused, ...");
         ls_app->add_flag("-q,--quiet", listing.quiet, "ids only");
-        CLI::App* kill_app = add(app, "kill", "end sandboxes",
-                                 looped([this](Context& context) { return kill(context, ids, all); }));
+        CLI::App* kill_app = add(app, "kill", "end sandboxes", looped([this](Context& context) {
+                                     if (!force) return kill(context, ids, all);
+                                     aim.ids = ids;
+                                     return put_down(context, aim);
+                                 }));
         CLI::Option* some = kill_app->add_option("ids", ids, "sandboxes")->check(is_id);
-        kill_app->add_flag("--all", all, "all of this tenant")->excludes(some);
+        CLI::Option* every = kill_app->add_flag("--all", all, "all of this tenant")->excludes(some);
+        CLI::Option* past =
+            kill_app->add_flag("--force", force, "past a hold, agents and clients: the operator's");
+        past->needs(some)->excludes(every);
+        kill_app
+            ->add_option("--state", aim.state, "with --force: ask the keeper of this state, not the server")
+            ->needs(past);
         kill_app->require_option(1, 0);
         id_argument(*add(app, "pause", "freeze a sandbox",
                          looped([this](Context& context) { return pause(context, id); })));
@@ -205,6 +216,47 @@ struct CommandLine {
         CLI::App* info_app = add(app, "info", "a sandbox's record, or the server",
                                  looped([this](Context& context) { return info(context, maybe_id); }));
         info_app->add_option("id", maybe_id, "sandbox, also one that ended today")->check(is_id);
+    }
+
+    // Brakes of the operator: what --state names is asked past the server.
+    void brake_options(CLI::App& to_app) {
+        to_app.add_option("--state", aim.state, "ask the keeper of this state, as root, not the server");
+    }
+    CLI::Option* brake_targets(CLI::App& to_app) {
+        brake_options(to_app);
+        return to_app.add_option("ids", aim.ids, "sandboxes")->check(is_id);
+    }
+    void add_brake_commands() {
+        CLI::App* freeze_app = add(app, "freeze", "hold sandboxes: nothing in them runs until 'oyat thaw'",
+                                   looped([this](Context& context) { return freeze(context, aim); }));
+        brake_targets(*freeze_app)->required();
+        CLI::App* thaw_app = add(app, "thaw", "let go what 'freeze' or 'stop' holds",
+                                 looped([this](Context& context) { return thaw(context, aim); }));
+        CLI::Option* held = brake_targets(*thaw_app);
+        thaw_app->add_flag("--all", aim.all, "all of them, and make sandboxes again")->excludes(held);
+        CLI::App* stop_app =
+            add(app, "stop", "hold sandboxes and cut their connections, at once",
+                looped([this](Context& context) {
+                    if (aim.all + !aim.key.empty() + !aim.label.empty() != 1)
+                        throw Error{Errc::invalid_argument, "one of --all, --key and --label says which"};
+                    return stop(context, aim);
+                }));
+        brake_options(*stop_app);
+        stop_app->add_flag("--all", aim.all, "all, and make none until 'oyat thaw --all'");
+        stop_app->add_option("--key", aim.key, "those of this key (key_...), which is revoked");
+        stop_app->add_option("--label", aim.label, "those with this NAME=VALUE in their metadata");
+        CLI::App* egress_app = app.add_subcommand("egress", "the way out of all sandboxes");
+        egress_app->require_subcommand(1);
+        CLI::App* off_app = add(*egress_app, "off", "cut it until it is lifted, over restarts",
+                                looped([this](Context& context) { return egress_off(context, aim); }));
+        CLI::App* on_app = add(*egress_app, "on", "lift that: each policy decides again",
+                               looped([this](Context& context) { return egress_on(context, aim); }));
+        for (CLI::App* each : {off_app, on_app}) {
+            CLI::Option* some = brake_targets(*each);
+            each->add_flag("--all", aim.all, "of all sandboxes (so it is without ids)")->excludes(some);
+        }
+        add(*egress_app, "show", "which brakes are pulled",
+            looped([](Context& context) { return egress_show(context); }));
     }
 
     void add_run_commands() {

@@ -84,6 +84,21 @@ Task<int> policy_suggest(Context& context, std::string id);
 int policy_ready(Context& context, std::string name);
 Task<int> denied(Context& context, std::string id);
 
+// Which sandboxes a brake is for.
+struct Aim {
+    std::vector<std::string> ids;
+    bool all = false;
+    std::string key, label;
+    std::string state;  // of the keeper that is asked instead of a server; "" = the server
+};
+Task<int> freeze(Context& context, Aim aim);
+Task<int> thaw(Context& context, Aim aim);
+Task<int> stop(Context& context, Aim aim);
+Task<int> egress_off(Context& context, Aim aim);  // without ids: of all
+Task<int> egress_on(Context& context, Aim aim);
+Task<int> egress_show(Context& context);
+Task<int> put_down(Context& context, Aim aim);  // past agents, clients and holds
+
 Task<int> template_ls(Context& context);
 Task<int> template_import(Context& context, std::string file, std::string name, std::string digest);
 Task<int> template_export(Context& context, std::string reference, std::string file);

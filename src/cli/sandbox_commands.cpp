@@ -35,6 +35,7 @@ std::string short_digest(const std::string& digest) {
 
 std::string state_of(const boost::json::value& sandbox) {
     const std::string state = text(sandbox, "state");
+    if (flag(sandbox, "held")) return "held";
     return state == "ended" ? "ended (" + text(sandbox, "ended_by") + ")" : state;
 }
 
@@ -196,7 +197,9 @@ void show_sandbox(const Context& context, const boost::json::value& sandbox) {
          printable(text(sandbox, "template")) + "  " + short_digest(text(sandbox, "template_digest"))},
         {"boundary", text(sandbox, "boundary") + "  (" + text(sandbox, "engine") + ", kernel " +
                          text(sandbox, "kernel") + ")"},
-        {"internet", flag(sandbox, "internet") ? "yes" : "no"},
+        {"internet", flag(sandbox, "egress_off") ? "cut off"
+                     : flag(sandbox, "internet") ? "yes"
+                                                 : "no"},
         {"memory", show_bytes(limit("memory_bytes"))},
         {"cpu", show_cpus(limit("cpu_millis"))},
         {"processes", std::to_string(limit("processes"))},

@@ -76,6 +76,9 @@ Task<int> status(Context& context) {
     print(context.paint.green("up") + "  oyat " + text(info, "version") + " at " +
           context.client.settings().url + ", kernel " + text(info, "kernel") + ", cgroups " +
           text(info, "cgroup") + "\n");
+    if (flag(info, "stopped"))
+        print(context.paint.red("stopped: all sandboxes are held, none is made") + "\n");
+    if (flag(info, "egress_off")) print(context.paint.red("egress is off for all sandboxes") + "\n");
     show_engines(info);
     show_limits(info);
     show_held(info);

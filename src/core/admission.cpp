@@ -22,42 +22,44 @@ bool TokenBucket::take(MonoTime now) {
     return true;
 }
 
-Admission::Tenant& Admission::of(const std::string& tenant) {
-    const auto found = tenants_.find(tenant);
-    if (found != tenants_.end()) return found->second;
+Admission::Rates& Admission::rates_of(const std::string& key) {
+    const auto found = rates_.find(key);
+    if (found != rates_.end()) return found->second;
     const MonoTime now = clock_.mono();
-    return tenants_
-        .emplace(tenant, Tenant{.creates = {config_.creates_per_second, config_.create_burst, now},
-                                .starts = {config_.starts_per_second, config_.start_burst, now}})
+    return rates_
+        .emplace(key, Rates{.creates = {config_.creates_per_second, config_.create_burst, now},
+                            .starts = {config_.starts_per_second, config_.start_burst, now}})
         .first->second;
 }
 
-void Admission::enter(const std::string& tenant) {
-    Tenant& who = of(tenant);
-    if (who.sandboxes >= config_.max_sandboxes) {
+void Admission::enter(const std::string& tenant, const std::string& key) {
+    std::uint32_t& sandboxes = sandboxes_[tenant];
+    if (sandboxes >= config_.max_sandboxes) {
         throw full("limit of " + std::to_string(config_.max_sandboxes) +
                    " sandboxes reached; kill some, or raise limits.sandboxes");
     }
-    if (!who.creates.take(clock_.mono())) {
-        throw full("more than " + std::to_string(config_.creates_per_second) +
-                   " creates a second; try again in a moment, or raise limits.creates_per_second");
+    if (!rates_of(key).creates.take(clock_.mono())) {
+        throw full(
+            "more than " + std::to_string(config_.creates_per_second) +
+            " creates a second with this key; try again in a moment, or raise tenant.creates_per_second");
     }
     if (config_.machine_full) {
         if (std::string reason = config_.machine_full(); !reason.empty()) throw full(std::move(reason));
     }
-    ++who.sandboxes;
+    ++sandboxes;
 }
 
 void Admission::leave(const std::string& tenant) {
-    Tenant& who = of(tenant);
-    OYAT_ASSERT(who.sandboxes > 0);
-    --who.sandboxes;
+    std::uint32_t& sandboxes = sandboxes_[tenant];
+    OYAT_ASSERT(sandboxes > 0);
+    --sandboxes;
 }
 
-void Admission::start_command(const std::string& tenant) {
-    if (!of(tenant).starts.take(clock_.mono())) {
+void Admission::start_command(const std::string& key) {
+    if (!rates_of(key).starts.take(clock_.mono())) {
         throw full("more than " + std::to_string(config_.starts_per_second) +
-                   " command starts a second; try again in a moment");
+                   " command starts a second with this key; try again in a moment, or raise "
+                   "tenant.starts_per_second");
     }
 }
 

@@ -28,24 +28,25 @@ class Admission {
 public:
     Admission(const SandboxesConfig& config, const Clock& clock) : config_{config}, clock_{clock} {}
 
-    // Throw Error{exhausted, Fault::limit}. An admitted create counts until leave().
-    void enter(const std::string& tenant);
+    // Throw Error{exhausted, Fault::limit}. An admitted create counts until leave(). How many there may be
+    // is the tenant's measure; how fast they come, each key's own: one that runs wild stops nobody else's.
+    void enter(const std::string& tenant, const std::string& key);
     void leave(const std::string& tenant);
-    void start_command(const std::string& tenant);
+    void start_command(const std::string& key);
     // One that was found living at start.
-    void count(const std::string& tenant) { ++of(tenant).sandboxes; }
+    void count(const std::string& tenant) { ++sandboxes_[tenant]; }
 
 private:
-    struct Tenant {
-        std::uint32_t sandboxes = 0;
+    struct Rates {
         TokenBucket creates;
         TokenBucket starts;
     };
-    Tenant& of(const std::string& tenant);
+    Rates& rates_of(const std::string& key);
 
     const SandboxesConfig& config_;
     const Clock& clock_;
-    std::map<std::string, Tenant> tenants_;
+    std::map<std::string, std::uint32_t> sandboxes_;  // by tenant
+    std::map<std::string, Rates> rates_;              // by key
 };
 
 }  // namespace oyat::core

@@ -144,6 +144,7 @@ void Command::take(Output output) {
         output.bytes.erase(0, known);
     }
     if (output.bytes.empty()) return;
+    around_.suspicion.show_life(around_.clock.mono());
     (is_err ? recording_->err : recording_->out).add(recording_->masked.feed(output.channel, output.bytes));
     if (shown_.passes_all()) return outputs_->publish(std::move(output));
     show(output.channel, shown_.feed(output.channel, output.bytes));

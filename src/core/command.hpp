@@ -12,6 +12,7 @@
 #include "core/output_record.hpp"
 #include "core/process.hpp"
 #include "core/secrets_control.hpp"
+#include "core/signals.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::core {
@@ -25,6 +26,7 @@ struct CommandSurroundings {
     Masks& masks;
     Keeper& keeper;
     LimitWatch& limits;
+    Suspicion& suspicion;
     std::shared_ptr<AgentDoor> door;
     TextBudget& texts;
     Executor executor;

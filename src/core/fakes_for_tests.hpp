@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -164,8 +165,28 @@ public:
         co_await slow_freeze_();
         --freezing;
         co_await reach();
+        if (require(id).facts.held && !frozen)
+            throw Error{Errc::failed_precondition, "the operator holds it"};
         require(id).facts.frozen = frozen;
         if (freeze_answers) throw Error{*freeze_answers};
+    }
+    Task<BrakeFacts> pull_brake(BrakeOrder order) override {
+        co_await reach();
+        using enum BrakeOrder::Brake;
+        if (order.all && (order.brake == hold || order.brake == release)) stop.stopped = order.brake == hold;
+        if (order.all && order.brake == cut_egress) stop.egress_off = true;
+        if (order.all && order.brake == open_egress) stop.egress_off = false;
+        for (auto& [id, box] : boxes) {
+            if (!order.all && std::ranges::find(order.ids, id) == order.ids.end()) continue;
+            if (order.brake == hold || order.brake == release) box.facts.held = order.brake == hold;
+            if (order.brake == open_egress) box.facts.egress_off = false;
+            if (order.brake == cut_egress && !order.all) box.facts.egress_off = true;
+        }
+        co_return stop;
+    }
+    Task<BrakeFacts> brakes() override {
+        co_await reach();
+        co_return stop;
     }
     Task<std::vector<BoxUsage>> usage(std::vector<std::string> ids) override {
         co_await reach();
@@ -204,6 +225,7 @@ public:
     std::map<std::string, Box> boxes;
     std::set<std::string> killed;
     std::uint64_t next_generation = 1;
+    BrakeFacts stop;
     bool away = false;
     bool agents_answer = true;
     bool freeze_is_slow = false;

@@ -33,6 +33,23 @@ struct BoxFacts {
     std::string owner_tag;
     std::string disk_limit_by;
     std::string kernel;
+    bool held = false;        // by the operator's brake; `frozen` is what was asked for besides
+    bool egress_off = false;  // the same
+};
+
+// The operator's brakes. They are the keeper's to keep: it can pull them without us, and they hold over
+// restarts of either daemon until they are lifted.
+struct BrakeOrder {
+    enum class Brake { hold, release, cut_egress, open_egress } brake = Brake::hold;
+    bool all = false;
+    std::vector<std::string> ids;  // when not all
+};
+struct BrakeFacts {
+    bool stopped = false;             // all are held, and no new one is made
+    bool egress_off = false;          // of all, those to come included
+    std::uint32_t held = 0;           // by this order
+    std::vector<std::string> moving;  // of those, who did not stand still in time
+    std::vector<std::string> killed;  // lately, past us
 };
 
 // The descriptors that oyatd works with; all belong to the sandbox's own namespaces.
@@ -105,7 +122,15 @@ struct KeeperFacts {
 
 // Something happened that nobody asked for.
 struct KeeperNotice {
-    enum class Kind { died, oom, template_progress, disk_full, link_lost, link_back } kind = Kind::died;
+    enum class Kind {
+        died,
+        oom,
+        template_progress,
+        disk_full,
+        brakes,
+        link_lost,
+        link_back
+    } kind = Kind::died;
     std::string id;
     std::string process;  // oom: name of the killed process
     std::uint32_t pid = 0;
@@ -124,8 +149,10 @@ public:
     virtual Task<NewBox> create(BoxOrder order) = 0;
     virtual Task<NewBox> attach(std::string id) = 0;
     virtual Task<std::vector<BoxFacts>> list() = 0;
-    virtual Task<BoxUsage> kill(std::string id) = 0;  // not_found when it is gone already
-    virtual Task<> set_frozen(std::string id, bool frozen) = 0;
+    virtual Task<BoxUsage> kill(std::string id) = 0;             // not_found when it is gone already
+    virtual Task<> set_frozen(std::string id, bool frozen) = 0;  // failed_precondition: a hold is not a pause
+    virtual Task<BrakeFacts> pull_brake(BrakeOrder order) = 0;
+    virtual Task<BrakeFacts> brakes() = 0;
     virtual Task<std::vector<BoxUsage>> usage(std::vector<std::string> ids) = 0;
     virtual Task<Fd> dial(std::string id,
                           std::uint16_t port) = 0;  // Error{unavailable, Fault::command}: nothing listens

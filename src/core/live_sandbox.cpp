@@ -19,7 +19,9 @@ Fault fault_of(EndedBy reason) {
     switch (reason) {
         case EndedBy::oom:
         case EndedBy::limit: return Fault::limit;
-        case EndedBy::policy: return Fault::policy;
+        case EndedBy::policy:
+        case EndedBy::signal: return Fault::policy;
+        case EndedBy::oyat_operator: return Fault::oyat_operator;
         case EndedBy::crash: return Fault::agent;
         default: return Fault::engine;
     }
@@ -27,7 +29,8 @@ Fault fault_of(EndedBy reason) {
 
 bool is_failure(EndedBy reason) {
     using enum EndedBy;
-    return reason == oom || reason == limit || reason == policy || reason == crash || reason == server;
+    return reason == oom || reason == limit || reason == policy || reason == crash || reason == server ||
+           reason == oyat_operator || reason == signal;
 }
 
 }  // namespace
@@ -41,6 +44,7 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
       policy_of_{deps.policies.revision()},
       run_since_{deps.clock.mono()},
       limits_{record_, deps.clock, deps.events},
+      suspicion_{deps.config.signals},
       processes_{deps.executor,
                  CommandSurroundings{.record = record_,
                                      .clock = deps.clock,
@@ -48,6 +52,7 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
                                      .masks = deps.masks,
                                      .keeper = deps.keeper,
                                      .limits = limits_,
+                                     .suspicion = suspicion_,
                                      .door = door_,
                                      .texts = texts,
                                      .executor = deps.executor,
@@ -68,6 +73,7 @@ LiveSandbox::~LiveSandbox() {
 
 void LiveSandbox::require_running() const {
     if (record_.state == SandboxState::running) return;
+    require_no_hold();
     throw Error{Errc::failed_precondition, Fault::client,
                 "sandbox " + record_.id + " is " + std::string{to_string(record_.state)} + ", not running"};
 }
@@ -192,12 +198,14 @@ Task<> LiveSandbox::pause(std::optional<Principal> who) {
     co_await save();
 }
 
-Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, const Principal& who) {
+Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, std::optional<Principal> who) {
     co_await settle();
     if (record_.state == SandboxState::running) co_return false;
     if (record_.state != SandboxState::paused) require_running();
+    require_no_hold();
     Event event = sandbox_event(record_, "sandbox.resumed");
-    add_who(event, who);
+    if (who) add_who(event, *who);
+    if (!who) event.fields["reason"] = "released";
     deps_.events.emit(std::move(event));
 
     move_to(SandboxState::resuming);
@@ -226,6 +234,60 @@ Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, const Principal& w
              TimeoutMode::replace);
     co_await save();
     co_return true;
+}
+
+// --- the operator's brakes
+// ----------------------------------------------------------------------------------
+
+void LiveSandbox::require_no_hold() const {
+    if (!record_.held) return;
+    throw Error{Errc::failed_precondition, Fault::oyat_operator,
+                "sandbox " + record_.id +
+                    " is held by the operator of this server, who alone lets it go ('oyat thaw')"};
+}
+
+void LiveSandbox::note_hold() {
+    if (std::exchange(record_.held, true)) return;
+    emit_or_log(deps_.events, sandbox_event(record_, "sandbox.held", Witness::host));
+    if (agent_) agent_->set_frozen(true);
+    stand_still();
+}
+
+Task<> LiveSandbox::finish_hold() {
+    co_await settle();
+    if (record_.held) stand_still();
+    if (!is_over(record_.state)) co_await save();
+}
+
+void LiveSandbox::stand_still() {
+    if (record_.state != SandboxState::running) return;
+    move_to(SandboxState::pausing);
+    processes_.interrupt(Error{Errc::unavailable, Fault::oyat_operator, "the operator holds the sandbox"});
+    move_to(SandboxState::paused);
+}
+
+Task<> LiveSandbox::note_release(bool stays_paused) {
+    if (!std::exchange(record_.held, false)) co_return;
+    emit_or_log(deps_.events, sandbox_event(record_, "sandbox.released", Witness::host));
+    if (stays_paused) co_return;
+    co_await resume(std::nullopt, std::nullopt);
+    if (agent_) agent_->set_frozen(false);  // it may have run all the while: the hold came into a resume
+}
+
+void LiveSandbox::set_egress(bool off_here, bool off_for_all) {
+    record_.egress_off = off_here;
+    egress_off_for_all_ = off_for_all;
+    policy_ = compose_policy();
+}
+
+void LiveSandbox::note_egress(bool off_here, bool off_for_all) {
+    const bool was_off = record_.egress_off || egress_off_for_all_;
+    set_egress(off_here, off_for_all);
+    const bool off = off_here || off_for_all;
+    if (off == was_off || is_over(record_.state)) return;
+    renew_policy();
+    emit_or_log(deps_.events,
+                sandbox_event(record_, off ? "sandbox.egress_off" : "sandbox.egress_on", Witness::host));
 }
 
 Task<bool> LiveSandbox::end(Ending ending) {
@@ -352,10 +414,13 @@ Task<> LiveSandbox::save() {
     return deps_.store.save(record_);
 }
 
-void LiveSandbox::sample(const BoxUsage& usage) {
+std::optional<Signal> LiveSandbox::sample(const BoxUsage& usage) {
     limits_.observe(usage);
     history_.add(deps_.clock.wall(), deps_.clock.mono(), usage);
     processes_.tidy();
+    constexpr double kPerMille = 10;  // a whole CPU is 1,000 thousandths and 100 per cent
+    return suspicion_.see_cpu(history_.latest_percent(), record_.limits.cpu_millis / kPerMille,
+                              deps_.clock.mono());
 }
 
 }  // namespace oyat::core

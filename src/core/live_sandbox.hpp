@@ -11,6 +11,7 @@
 #include "core/make_sandboxes.hpp"
 #include "core/process_table.hpp"
 #include "core/recorded_files.hpp"
+#include "core/signals.hpp"
 #include "core/usage_history.hpp"
 
 namespace oyat::core {
@@ -73,7 +74,15 @@ public:
     Task<> settle();
     Task<> pause(std::optional<Principal> who);
     // True when this call resumed it; false when it was found running. Throws for one that ends.
-    Task<bool> resume(std::optional<Millis> timeout, const Principal& who);
+    Task<bool> resume(std::optional<Millis> timeout, std::optional<Principal> who);
+    // The operator's brakes, which the keeper has pulled or let go already (registry_brakes.cpp). Held, it is
+    // paused whatever was under way; let go, it runs unless its clients had paused it.
+    void note_hold();
+    Task<> finish_hold();  // when a change was under way
+    Task<> note_release(bool stays_paused);
+    void require_no_hold() const;
+    void set_egress(bool off_here, bool off_for_all);  // before it has its network
+    void note_egress(bool off_here, bool off_for_all);
     // True when this call ended it, false when another did. On an Error it stays `ending`, to be tried again.
     Task<bool> end(Ending ending);
     // Lets go without ending it, for a restart of oyatd.
@@ -92,11 +101,14 @@ public:
     Task<> save();
 
     [[nodiscard]] LimitWatch& limits() { return limits_; }
-    void sample(const BoxUsage& usage);
+    // What it did lately, for signals. A sample may raise one.
+    [[nodiscard]] Suspicion& suspicion() { return suspicion_; }
+    [[nodiscard]] std::optional<Signal> sample(const BoxUsage& usage);
     [[nodiscard]] std::vector<UsageSample> samples() const { return history_.samples(); }
 
 private:
     void require_running() const;
+    void stand_still();
     void move_to(SandboxState next);
     Task<> finish_end(Ending ending);
     Task<> let_go_of_secrets();
@@ -106,6 +118,7 @@ private:
 
     const SandboxesDeps& deps_;
     SandboxRecord record_;
+    bool egress_off_for_all_ = false;
     policy::DocumentPtr own_policy_;  // read from the record; null: none
     PolicyPtr policy_;
     std::uint64_t policy_of_;  // the revision of what stands above that `policy_` was put together from
@@ -118,6 +131,7 @@ private:
     std::shared_ptr<AgentDoor> door_ = std::make_shared<AgentDoor>();  // shared with processes and files
     std::shared_ptr<AgentChannel> agent_;                              // shared with calls that are under way
     LimitWatch limits_;
+    Suspicion suspicion_;
     UsageHistory history_;
     ProcessTable processes_;
     RecordedFiles files_;

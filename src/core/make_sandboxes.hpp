@@ -7,12 +7,14 @@
 
 #include "base/clock.hpp"
 #include "core/agent_channel.hpp"
+#include "core/brakes.hpp"
 #include "core/egress_control.hpp"
 #include "core/event.hpp"
 #include "core/keeper.hpp"
 #include "core/policies.hpp"
 #include "core/sandbox.hpp"
 #include "core/secrets_control.hpp"
+#include "core/signals.hpp"
 #include "core/store.hpp"
 #include "core/templates.hpp"
 
@@ -35,12 +37,13 @@ struct SandboxesConfig {
     Millis hello_limit = std::chrono::seconds{10};      // for an agent to say who it is
     Millis sample_every = std::chrono::seconds{5};
 
-    // Admission, per tenant (architecture, ruling 21).
-    std::uint32_t max_sandboxes = 2'000;
-    std::uint32_t creates_per_second = 200;
+    // Admission (architecture, ruling 21).
+    std::uint32_t max_sandboxes = 2'000;     // of each tenant
+    std::uint32_t creates_per_second = 200;  // with each key
     std::uint32_t create_burst = 500;
-    std::uint32_t starts_per_second = 1'000;  // of commands
+    std::uint32_t starts_per_second = 1'000;  // of commands, with each key
     std::uint32_t start_burst = 2'000;
+    SignalRules signals;
     // Of one sandbox.
     std::uint32_t max_commands = 256;
     std::uint32_t max_ptys = 32;
@@ -66,7 +69,7 @@ struct SandboxesDeps {
 };
 
 // The sandboxes of this server, as the daemon owns them.
-class SandboxService : public Sandboxes {
+class SandboxService : public Sandboxes, public Brakes {
 public:
     // Once, before the first request: joins what lives, ends what died meanwhile, finishes what was half
     // done.

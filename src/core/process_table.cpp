@@ -87,7 +87,7 @@ std::optional<Error> ProcessTable::refusal(const RunRequest& request, const Prin
     if (running_ >= config_.max_commands) return full(config_.max_commands, "commands at once");
     if (request.pty && terminals_ >= config_.max_ptys) return full(config_.max_ptys, "terminals at once");
     try {
-        admission_.start_command(who.tenant.empty() ? around_.record.tenant : who.tenant);
+        admission_.start_command(who.key_id.empty() ? around_.record.key_id : who.key_id);
     } catch (const Error& e) {
         return e;
     }

@@ -39,6 +39,7 @@ Registry::Registry(SandboxesDeps deps)
       timer_{deps_.executor, [this] { expire_due(); }},
       tasks_{deps_.executor} {
     deps_.keeper.on_notice([this](KeeperNotice notice) { heard(std::move(notice)); });
+    watch_events();
 }
 
 Registry::~Registry() {
@@ -99,6 +100,7 @@ std::vector<UsageSample> Registry::samples(const std::string& id, const std::str
 
 Task<> Registry::kill(std::string id, Principal who, EndedBy reason) {
     const Live sandbox = live(id, who.tenant);
+    sandbox->require_no_hold();  // what it holds is the operator's to look at
     const bool ended_here = co_await end(sandbox, {.reason = reason, .detail = {}, .who = who});
     if (!ended_here) throw not_found(id);
 }
@@ -229,6 +231,7 @@ void Registry::expire_due() {
 
 Task<> Registry::expire(Live sandbox) {
     co_await sandbox->settle();
+    if (sandbox->record().held) co_return;
     // Extended in the last moment.
     if (sandbox->deadline() > deps_.clock.mono()) {
         keep_time(*sandbox);

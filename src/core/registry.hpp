@@ -45,6 +45,12 @@ public:
     [[nodiscard]] std::vector<UsageSample> samples(const std::string& id,
                                                    const std::string& tenant) const override;
 
+    Task<BrakeFacts> pull(BrakeOrder order, Principal who) override;
+    Task<> put_down(std::string id, Principal who) override;
+    void stop_creates_of(std::string key_id) override;
+    [[nodiscard]] bool stopped() const override { return brakes_.stopped; }
+    [[nodiscard]] bool egress_off() const override { return brakes_.egress_off; }
+
     Task<> recover() override;
     Task<> set_operator_policy(OperatorPolicy operators) override;
     Task<> end_all(EndedBy reason) override;
@@ -81,6 +87,21 @@ private:
     Task<> forget_surplus();
     [[nodiscard]] std::function<void(std::string)> rescuer_of(const Live& sandbox);
 
+    // registry_brakes.cpp: what the keeper says of the operator's brakes is made true here
+    Task<BrakeFacts> pull_whole(BrakeOrder order);
+    Task<> heed();
+    Task<> heed_quietly();
+    void heed_egress();
+    Task<> until_going(BrakeOrder order);
+    Task<> finish_hold(Live sandbox);
+    Task<> let_go(Live sandbox, bool stays_paused);
+    [[nodiscard]] Ending gone(const SandboxRecord& record) const;
+    Task<> put_down_as(Live sandbox, Ending ending);
+
+    // registry_signals.cpp: what sandboxes are seen to do, and what the operator wants done about it
+    void watch_events();
+    Task<> act_on(std::string id, Signal signal);
+
     [[nodiscard]] Live live(const std::string& id, const std::string& tenant) const;
     Task<bool> end(Live sandbox, Ending ending);
     Task<> end_quietly(Live sandbox, Ending ending);
@@ -93,8 +114,13 @@ private:
     TextBudget texts_;
     std::map<std::string, Live> live_;
     EndedBook ended_;
-    std::set<std::string> making_;   // owner tags of creates that are under way
-    std::set<std::string> rescued_;  // whose agents are being joined again
+    std::shared_ptr<Registry*> listening_ = std::make_shared<Registry*>(this);  // the bus outlives us
+    bool recovered_ = false;
+    BrakeFacts brakes_;                   // as the keeper said last
+    bool egress_cut_pending_ = false;     // done here, and not known to be known to the keeper
+    std::set<std::string> stopped_keys_;  // since the start; the store knows that they are revoked
+    std::set<std::string> making_;        // owner tags of creates that are under way
+    std::set<std::string> rescued_;       // whose agents are being joined again
     Deadlines deadlines_;
     Timer timer_;
     TaskGroup tasks_;

@@ -127,7 +127,7 @@ Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal
 
 Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     check(request, who.tenant);
-    admission_.enter(who.tenant);
+    admission_.enter(who.tenant, who.key_id);
     Defer leave{[&] { admission_.leave(who.tenant); }};
     const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
 
@@ -152,7 +152,11 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
                             request.minimum_boundary + " asked for"};
         }
         if (!request.secrets.empty()) co_await sandbox->take_secrets(request.secrets, who);
+        sandbox->set_egress(false, brakes_.egress_off);
         co_await bring_up(sandbox, std::move(box), requested);
+        if (stopped_keys_.contains(who.key_id)) {
+            throw Error{Errc::denied, Fault::oyat_operator, "the operator has stopped this key"};
+        }
     } catch (const Error& e) {
         failed = e;
     }
@@ -169,6 +173,9 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
         sandbox->renew_policy();
         co_await sandbox->save();
     }
+    // A brake may have been pulled meanwhile.
+    sandbox->note_egress(false, brakes_.egress_off);
+    if (brakes_.stopped) tasks_.spawn(heed_quietly());
     keep_time(*sandbox);
     co_return sandbox;
 }

@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -22,21 +20,6 @@ constexpr std::size_t kAtOnce = 32;      // sandboxes that are joined side by si
 constexpr std::size_t kPerSample = 500;  // ids in one question to the keeper
 constexpr int kRescueTries = 3;
 constexpr Millis kRescuePause = 500ms;
-
-// When this machine was started, by the wall clock.
-WallTime machine_start(WallTime now) {
-    timespec up{};
-    ::clock_gettime(CLOCK_BOOTTIME, &up);
-    return now - std::chrono::seconds{up.tv_sec};
-}
-
-// What can be said of one that is no more, though nobody of us ended it.
-Ending vanished(const SandboxRecord& record, WallTime now) {
-    if (record.started < machine_start(now)) {
-        return {.reason = EndedBy::server, .detail = "the machine was restarted", .gone_already = true};
-    }
-    return {.reason = EndedBy::crash, .detail = "it had ended while oyat was away", .gone_already = true};
-}
 
 // Runs tasks, kAtOnce of them side by side, until `next` gives no more.
 Task<> work_off(std::shared_ptr<std::vector<Task<>>> tasks) {
@@ -67,6 +50,10 @@ void Registry::heard(KeeperNotice notice) {
         event.fields["text"] = json_text(notice.text);
         emit_or_log(deps_.events, std::move(event));
         if (back) tasks_.spawn(verify());
+        return;
+    }
+    if (notice.kind == KeeperNotice::Kind::brakes) {
+        tasks_.spawn(heed_quietly());
         return;
     }
     const auto found = live_.find(notice.id);
@@ -137,6 +124,7 @@ Task<> Registry::rescue(Live sandbox, std::string why) {
 Task<> Registry::adopt(Live sandbox, bool frozen) {
     NewBox box = co_await deps_.keeper.attach(sandbox->record().id);
     if (is_over(sandbox->record().state)) co_return;
+    sandbox->set_egress(box.facts.egress_off, brakes_.egress_off);
     sandbox->take_handles(std::move(box.handles), rescuer_of(sandbox));
     if (!frozen)
         co_await sandbox->greet(
@@ -149,6 +137,7 @@ Task<> Registry::adopt(Live sandbox, bool frozen) {
 Task<> Registry::recover() {
     std::vector<SandboxRecord> records = co_await deps_.store.load();
     std::ranges::sort(records, {}, &SandboxRecord::ended_at);
+    brakes_ = co_await deps_.keeper.brakes();
     const std::vector<BoxFacts> boxes = co_await deps_.keeper.list();
     std::map<std::string, BoxFacts> by_id;
     for (const BoxFacts& box : boxes) by_id.emplace(box.id, box);
@@ -172,6 +161,8 @@ Task<> Registry::recover() {
         for (const auto& [id, sandbox] : live_) living.insert(id);
         co_await deps_.secrets->keep_only(std::move(living));
     }
+    recovered_ = true;
+    co_await heed();  // what the operator did meanwhile
     log::info("sandboxes recovered", {{"living", live_.size()}});
     tasks_.spawn(keep_sampling());
 }
@@ -180,6 +171,7 @@ Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) 
     const SandboxState was = record.state;
     // What the record says of a change that was under way is undone or finished by what the box is now.
     record.state = SandboxState::creating;
+    record.held = box && box->held;
     const auto sandbox = std::make_shared<LiveSandbox>(deps_, admission_, texts_, std::move(record));
     const SandboxRecord& now = sandbox->record();
     co_await deps_.events.prepare(now.id);
@@ -191,9 +183,9 @@ Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) 
                              {.reason = now.ended_by, .detail = now.ended_detail, .gone_already = !box});
         co_return;
     }
-    sandbox->begin(box && box->frozen ? SandboxState::paused : SandboxState::running);
+    sandbox->begin(box && (box->frozen || box->held) ? SandboxState::paused : SandboxState::running);
     if (!box) {
-        co_await end_quietly(sandbox, vanished(now, deps_.clock.wall()));
+        co_await end_quietly(sandbox, gone(now));
         co_return;
     }
     if (now.state == SandboxState::running) {
@@ -206,7 +198,7 @@ Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) 
         keep_time(*sandbox);
     }
     try {
-        co_await adopt(sandbox, box->frozen);
+        co_await adopt(sandbox, box->frozen || box->held);
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
         tasks_.spawn(rescue(sandbox, e.message()));
@@ -232,9 +224,10 @@ Task<> Registry::end_strangers(const std::vector<BoxFacts>& boxes) {
 // The keeper was away, perhaps restarted: our sandboxes went on without it, or ended unseen.
 Task<> Registry::verify() {
     const std::map<std::string, Live> before = live_;
+    co_await heed();
     const std::vector<BoxFacts> boxes = co_await deps_.keeper.list();
     std::map<std::string, bool> frozen;
-    for (const BoxFacts& box : boxes) frozen.emplace(box.id, box.frozen);
+    for (const BoxFacts& box : boxes) frozen.emplace(box.id, box.frozen || box.held);
     const auto there = [&](const std::string& id) { return frozen.contains(id); };
     for (const auto& [id, sandbox] : before) {
         if (!live_.contains(id)) continue;
@@ -244,7 +237,7 @@ Task<> Registry::verify() {
             continue;
         }
         if (!there(id)) {
-            tasks_.spawn(end_quietly(sandbox, vanished(sandbox->record(), deps_.clock.wall())));
+            tasks_.spawn(end_quietly(sandbox, gone(sandbox->record())));
             continue;
         }
         if (!is_changing(state) && frozen.at(id) != (state == SandboxState::paused)) {
@@ -261,7 +254,7 @@ Task<> Registry::verify() {
 Task<> Registry::freeze_again(Live sandbox) {
     co_await sandbox->settle();
     const SandboxState state = sandbox->record().state;
-    if (is_over(state)) co_return;
+    if (is_over(state) || sandbox->record().held) co_return;
     try {
         co_await deps_.keeper.set_frozen(sandbox->record().id, state == SandboxState::paused);
     } catch (const Error& e) {
@@ -296,7 +289,10 @@ Task<> Registry::take_samples() {
         const std::vector<std::string> part{ids.begin() + static_cast<std::ptrdiff_t>(at),
                                             ids.begin() + static_cast<std::ptrdiff_t>(end)};
         for (const BoxUsage& usage : co_await deps_.keeper.usage(part)) {
-            if (const auto found = live_.find(usage.id); found != live_.end()) found->second->sample(usage);
+            const auto found = live_.find(usage.id);
+            if (found == live_.end()) continue;
+            if (auto signal = found->second->sample(usage))
+                tasks_.spawn(act_on(usage.id, *std::move(signal)));
         }
     }
 }

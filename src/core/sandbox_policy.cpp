@@ -10,6 +10,7 @@ PolicyPtr LiveSandbox::compose_policy() const {
     auto made = std::make_shared<policy::Policy>();
     made->generation = record_.policy_generation;
     made->via = record_.via;
+    made->cut = record_.egress_off || egress_off_for_all_;
     if (deps_.secrets != nullptr) made->interceptions = deps_.secrets->interceptions(record_.id);
     made->layers = deps_.policies.layers_for(record_, own_policy_);
     return made;

@@ -16,8 +16,8 @@ namespace json = boost::json;
 
 constexpr std::array<std::string_view, 7> kStates{"creating", "running", "pausing", "paused",
                                                   "resuming", "ending",  "ended"};
-constexpr std::array<std::string_view, 9> kReasons{"",      "timeout", "idle",   "killed", "oom",
-                                                   "crash", "limit",   "policy", "server"};
+constexpr std::array<std::string_view, 11> kReasons{
+    "", "timeout", "idle", "killed", "oom", "crash", "limit", "policy", "server", "operator", "signal"};
 constexpr std::array<std::string_view, 2> kOnTimeout{"kill", "pause"};
 
 // Reads members that may be absent (then the default stays) but never of a wrong kind: an older record lacks

@@ -18,7 +18,7 @@ namespace oyat::core {
 
 enum class SandboxState { creating, running, pausing, paused, resuming, ending, ended };
 enum class OnTimeout { kill, pause };
-enum class EndedBy { none, timeout, idle, killed, oom, crash, limit, policy, server };
+enum class EndedBy { none, timeout, idle, killed, oom, crash, limit, policy, server, oyat_operator, signal };
 
 [[nodiscard]] std::string_view to_string(SandboxState state) noexcept;
 [[nodiscard]] std::string_view to_string(EndedBy reason) noexcept;
@@ -42,6 +42,8 @@ struct SandboxRecord {
     std::string policy;                   // its own document as JSON; "" = none
     std::optional<policy::Via> via;  // the proxy that its connections go through, with its password
     std::uint64_t policy_generation = 1;  // counts every change of what is in force for it
+    bool held = false;        // by the operator: paused, whatever clients ask. The keeper's to remember
+    bool egress_off = false;  // by the operator, for this sandbox. The same
     OnTimeout on_timeout = OnTimeout::kill;
     bool auto_resume = false;
     bool secure = true;

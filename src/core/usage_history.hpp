@@ -13,6 +13,7 @@ class UsageHistory {
 public:
     void add(WallTime time, MonoTime mono, const BoxUsage& usage);
     [[nodiscard]] std::vector<UsageSample> samples() const;
+    [[nodiscard]] double latest_percent() const { return packed_.empty() ? 0 : packed_.back().cpu_percent; }
 
 private:
     struct Packed {

@@ -109,11 +109,26 @@ void read_limits(TomlSection& section, core::Limits& limits) {
     section.value<std::uint64_t>("open_files", [&](std::uint64_t count) { limits.open_files = count; });
 }
 
-void read_tenants(TomlSection& section, core::SandboxesConfig& config) {
+void read_tenants(TomlSection& section, Config& all) {
+    core::SandboxesConfig& config = all.sandboxes;
     section.value<std::uint32_t>("sandboxes", [&](std::uint32_t count) { config.max_sandboxes = count; });
     section.value<std::uint32_t>("creates_per_second",
                                  [&](std::uint32_t count) { config.creates_per_second = count; });
     section.value<std::uint32_t>("create_burst", [&](std::uint32_t count) { config.create_burst = count; });
+    section.value<std::uint32_t>("starts_per_second",
+                                 [&](std::uint32_t count) { config.starts_per_second = count; });
+    section.value<std::uint32_t>("start_burst", [&](std::uint32_t count) { config.start_burst = count; });
+    section.value<std::uint32_t>("requests_per_second",
+                                 [&](std::uint32_t count) { all.key_rate.per_second = count; });
+    section.value<std::uint32_t>("request_burst", [&](std::uint32_t count) { all.key_rate.burst = count; });
+}
+
+void read_signals(TomlSection& section, core::SignalRules& rules) {
+    for (std::size_t kind = 0; kind < core::kSignalNames.size(); ++kind)
+        section.parsed(core::kSignalNames.at(kind), rules.actions.at(kind), core::parse_signal_action);
+    section.value<std::uint32_t>("denials_a_minute", [&](std::uint32_t count) { rules.denials = count; });
+    section.parsed("upload_bytes", rules.upload_bytes, parse_bytes);
+    section.parsed("spin_after", rules.spin_after, parse_duration);
 }
 
 // What the operator adds to the words of policies.
@@ -220,7 +235,8 @@ void read_file(TomlSection& root, Config& config, Listening& listening, AddedWor
                         [&](TomlSection& limits) { read_limits(limits, config.sandboxes.default_limits); });
         sandbox.pairs("environment", config.sandboxes.operator_env);
     });
-    root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config.sandboxes); });
+    root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config); });
+    root.section("signals", [&](TomlSection& signals) { read_signals(signals, config.sandboxes.signals); });
     root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress, added); });
     root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress); });
     root.section("masking", [&](TomlSection& masking) { read_masking(masking, config.masking); });

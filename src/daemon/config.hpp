@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/retention.hpp"
+#include "auth/keys.hpp"
 #include "base/log.hpp"
 #include "base/result.hpp"
 #include "core/make_sandboxes.hpp"
@@ -36,6 +37,7 @@ struct Config {
     egress::EgressConfig egress;
     core::MaskingConfig masking;
     core::OperatorPolicy policy;
+    auth::KeyRate key_rate;
     audit::Retention retention;
 };
 

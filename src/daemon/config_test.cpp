@@ -47,6 +47,13 @@ TEST(Config, ReadsWhatTheFileSays) {
         PIP_INDEX_URL = "https://pypi.example.com/simple"
         [tenant]
         sandboxes = 10
+        requests_per_second = 50
+        request_burst = 60
+        starts_per_second = 70
+        [signals]
+        deny_burst = "freeze"
+        abuse = "kill"
+        spin_after = "90s"
         [egress]
         reachable_private = ["10.20.0.0/16"]
         [dns]
@@ -60,6 +67,13 @@ TEST(Config, ReadsWhatTheFileSays) {
                                        {});
     EXPECT_EQ(config.listen.port(), 4000);
     EXPECT_EQ(config.domain, "sandbox.example.com");
+    EXPECT_EQ(config.key_rate.per_second, 50u);
+    EXPECT_EQ(config.key_rate.burst, 60u);
+    EXPECT_EQ(config.sandboxes.starts_per_second, 70u);
+    EXPECT_EQ(config.sandboxes.signals.action(core::SignalKind::deny_burst), core::SignalAction::freeze);
+    EXPECT_EQ(config.sandboxes.signals.action(core::SignalKind::abuse), core::SignalAction::kill);
+    EXPECT_EQ(config.sandboxes.signals.action(core::SignalKind::spin), core::SignalAction::note);
+    EXPECT_EQ(config.sandboxes.signals.spin_after, std::chrono::seconds{90});
     EXPECT_EQ(config.sandboxes.max_life, std::chrono::hours{12});
     EXPECT_EQ(config.sandboxes.default_limits.cpu_millis, 1500u);
     EXPECT_EQ(config.sandboxes.default_limits.memory_bytes, 512ull << 20);

@@ -85,7 +85,7 @@ Task<> serve(Executor executor, Start start) {
     metrics::Metrics metrics{clock, kVersion};
     events.listen([&metrics](const core::Event& event) { metrics.count(event); });
 
-    auth::Keys keys{clock, store};
+    auth::Keys keys{clock, store, config.key_rate};
     co_await keys.load();
     if (!start.api_key.empty()) {
         co_await keys.ensure(start.api_key, "operator", kTenant,
@@ -153,6 +153,7 @@ Task<> serve(Executor executor, Start start) {
                        .settings = {.domain = config.domain, .longest_run = config.sandboxes.max_life},
                        .vault = &vault}};
     native::NativeFront native{{.sandboxes = *sandboxes,
+                                .brakes = *sandboxes,
                                 .keeper = *keeper,
                                 .templates = templates,
                                 .policies = policies,

@@ -298,9 +298,12 @@ Task<> Outlet::go_on(AsyncFd inside, Connection& connection) {
 Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
     try {
         report_.event("connect.allowed", connection.fields());
-        AsyncFd outside = co_await connect_out(*shared_, connection.to, connection.passage);
-        // The policy may have changed while we were connecting, and the end been reported for it.
-        if (connection.end_reported) co_return;
+        // The policy may change while we are connecting: then not even a repeated SYN leaves any more.
+        std::optional<AsyncFd> reached;
+        co_await race(store_in(reached, connect_out(*shared_, connection.to, connection.passage)),
+                      connection.over.pass());
+        if (connection.end_reported || !reached) co_return;
+        AsyncFd outside = *std::move(reached);
         if (connection.passage.unheard && !co_await server_begins(inside, outside, connection)) {
             if (connection.end_reported) co_return;
             outside.close();

@@ -1,5 +1,7 @@
 #include "http/error_status.hpp"
 
+#include <string>
+
 namespace oyat::http {
 
 int status_of(Errc code) noexcept {
@@ -17,6 +19,11 @@ int status_of(Errc code) noexcept {
         case Errc::internal: return 500;
     }
     return 500;
+}
+
+void add_retry_after(Fields& fields, int status, std::chrono::seconds after) {
+    constexpr int kTooManyRequests = 429;
+    if (status == kTooManyRequests) fields.add("Retry-After", std::to_string(after.count()));
 }
 
 }  // namespace oyat::http

@@ -63,6 +63,9 @@ public:
     // Changes the limits of a box in use.
     void set_limits(Box& box, const wire::BoxLimits& limits);
 
+    // Writes its record as it is now.
+    void keep(const Box& box) const { rooms_.records.write(box.record); }
+
     // The box that a record speaks of, if its process lives.
     [[nodiscard]] std::optional<Box> adopt(const BoxRecord& record);
 

@@ -78,16 +78,19 @@ Box& Boxes::insert(Box box) {
 }
 
 void Boxes::adopt(Box box) {
-    box.record.frozen = box.group.frozen();
+    if (!box.record.held) box.record.frozen = box.group.frozen();
     insert(std::move(box));
 }
 
-Box& Boxes::handed_out(const std::string& id) {
+Box* Boxes::living_box(const std::string& id) {
     const auto found = boxes_.find(id);
-    if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) {
-        throw Error{Errc::not_found, "no such sandbox"};
-    }
-    return found->second;
+    const bool lives = found != boxes_.end() && found->second.record.stage == Stage::handed_out;
+    return lives ? &found->second : nullptr;
+}
+
+Box& Boxes::handed_out(const std::string& id) {
+    if (Box* box = living_box(id)) return *box;
+    throw Error{Errc::not_found, "no such sandbox"};
 }
 
 // --- orders
@@ -162,6 +165,12 @@ void Boxes::kill(const std::string& id, KillHandler done) {
 
 void Boxes::set_frozen(const std::string& id, bool frozen) {
     Box& box = handed_out(id);
+    if (box.record.held) {
+        if (!frozen) throw Error{Errc::failed_precondition, Fault::oyat_operator, "the operator holds it"};
+        box.record.frozen = true;
+        factory_.keep(box);
+        return;
+    }
     if (!frozen) {
         box.group.thaw();
     } else if (!box.group.freeze(kFreezeWait)) {
@@ -230,7 +239,9 @@ wire::Box Boxes::facts(const Box& box) const {
             .created_ms = box.record.created_ms,
             .owner_tag = box.record.owner_tag,
             .disk_limit_by = options_.disk_limit_by,
-            .kernel = options_.kernel};
+            .kernel = options_.kernel,
+            .held = box.record.held,
+            .egress_off = box.record.egress_off};
 }
 
 std::size_t Boxes::living() const {

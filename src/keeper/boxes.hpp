@@ -56,6 +56,15 @@ public:
     void kill(const std::string& id, KillHandler done);
     void set_frozen(const std::string& id, bool frozen);
     void update(const std::string& id, const wire::BoxLimits& limits);
+
+    // The operator's brakes (boxes_brakes.cpp). Ids that are no more are passed over. `done` hears who did
+    // not stand still within half a second: a process in an uninterruptible wait does so when it can.
+    using HoldHandler = std::function<void(std::vector<std::string> moving)>;
+    void hold(const std::vector<std::string>& ids, const HoldHandler& done);
+    // Those that were paused besides stay so.
+    void release(const std::vector<std::string>& ids);
+    void set_egress_off(const std::vector<std::string>& ids, bool off);
+    [[nodiscard]] std::vector<std::string> handed_out_ids() const;
     // It took memory that its control group does not count, as `what`. It ends as if the kernel had killed
     // it.
     void end_for_memory(const std::string& id, std::string_view what);
@@ -83,6 +92,8 @@ private:
     static constexpr Millis kRefillRetry{5000};  // after a failure: the template may be broken
 
     Box& handed_out(const std::string& id);
+    Box* living_box(const std::string& id);  // null: none was handed out, or it is on its way out
+    void stand_still(const std::vector<std::string>& ids, MonoTime end, const HoldHandler& done);
     Box& insert(Box box);
     Box* take_warm(const std::string& template_digest);  // null when none is ready
     Handed give(Box& box, const wire::BoxLimits& limits, const wire::CreateBox& order);

@@ -58,16 +58,6 @@ std::vector<Fd> take_fds(msghdr& message) {
     return fds;
 }
 
-// Exactly one of the orders, and an id to answer to (0 marks events).
-bool well_formed(const wire::KeeperRequest& r) {
-    const int orders = r.info.has_value() + r.create.has_value() + r.list.has_value() + r.attach.has_value() +
-                       r.kill.has_value() + r.freeze.has_value() + r.update.has_value() + r.dial.has_value() +
-                       r.stats.has_value() + r.open_audit.has_value() + r.drop_audit.has_value() +
-                       r.list_templates.has_value() + r.import_template.has_value() +
-                       r.export_template.has_value() + r.remove_template.has_value();
-    return orders == 1 && r.id != 0;
-}
-
 }  // namespace
 
 std::size_t fds_wanted(const wire::KeeperRequest& request) noexcept {
@@ -141,7 +131,7 @@ bool ControlSocket::read_packet() {
     }
     Result<wire::KeeperRequest> request =
         wire::decode<wire::KeeperRequest>({buffer_.data(), static_cast<std::size_t>(n)});
-    if (!request || !well_formed(*request)) {
+    if (!request || !wire::is_one_order(*request)) {
         drop_client("a packet was malformed");
         return false;
     }

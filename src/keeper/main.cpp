@@ -17,9 +17,11 @@
 #include "base/defer.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "keeper/brakes.hpp"
 #include "keeper/census.hpp"
 #include "keeper/lock.hpp"
 #include "keeper/namespace_refill.hpp"
+#include "keeper/operator_door.hpp"
 #include "keeper/options.hpp"
 #include "keeper/recovery.hpp"
 #include "keeper/requests.hpp"
@@ -159,9 +161,11 @@ int serve(const Options& options) {
                  .kernel = kernel_release(),
                  .disk_limit_by = store->facts().disk_limit_by},
                 [&](const wire::KeeperEvent& event) { socket.event(event); }};
+    Brakes brakes{state.path("brakes"), state.id(), boxes};
     TemplateWork work{loop};
     Census census{groups, namespaces, state.id()};
     Requests requests{{.boxes = boxes,
+                       .brakes = brakes,
                        .templates = templates,
                        .store = *store,
                        .groups = groups,
@@ -175,6 +179,7 @@ int serve(const Options& options) {
                        .kernel = kernel_release()}};
 
     const Recovery::Outcome recovered = Recovery{rooms, factory}.run(boxes);
+    brakes.hold_again();
     if (boxes.all().empty()) operator_layers.remove_outdated();
     sweeper.kick();
     const NamespaceRefill refill{loop, namespaces};
@@ -185,6 +190,10 @@ int serve(const Options& options) {
         boxes.close(options.ephemeral ? Boxes::Extent::everything : Boxes::Extent::pool_only,
                     [&] { loop.stop(); });
     });
+    const OperatorDoor door{loop, state.path(),
+                            [&](const wire::KeeperRequest& request, const OperatorDoor::Reply& reply) {
+                                requests.handle(request, reply);
+                            }};
     socket.serve(
         {.path = options.run + "/keeper.sock", .group = options.socket_group, .oyatd = options.oyatd_user},
         [&](ClientId client, const wire::KeeperRequest& request, std::vector<Fd> fds) {

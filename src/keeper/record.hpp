@@ -38,6 +38,8 @@ struct BoxRecord {
     std::int64_t created_ms = 0;
     bool frozen = false;
     bool warm = false;
+    bool held = false;        // by the operator; `frozen` is what was asked for besides
+    bool egress_off = false;  // by the operator
     template <class V>
     void fields(V& v) {
         v(1, format);
@@ -54,6 +56,8 @@ struct BoxRecord {
         v(12, created_ms);
         v(13, frozen);
         v(14, warm);
+        v(15, held);
+        v(16, egress_off);
     }
 };
 

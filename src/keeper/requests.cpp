@@ -68,6 +68,25 @@ void Requests::handle(ClientId client, const wire::KeeperRequest& request, std::
     rooms_.socket.reply(client, answer->reply, std::move(answer->fds));
 }
 
+void Requests::handle(const wire::KeeperRequest& request, const OperatorDoor::Reply& reply) {
+    const LateReply late = [this, id = request.id, reply](wire::KeeperReply said) {
+        said.id = id;
+        if (said.code == 0) rooms_.socket.event({.kind = wire::EventKind::brakes});
+        reply(said);
+    };
+    try {
+        std::optional<Answer> answer = carry_out(request, {}, late);
+        if (request.kill) rooms_.brakes.note_killed(request.kill->id);
+        if (!answer) return;
+        answer->reply.id = request.id;
+        reply(answer->reply);
+    } catch (const Error& error) {
+        wire::KeeperReply said = failure(error);
+        said.id = request.id;
+        reply(said);
+    }
+}
+
 // Without it the box goes again.
 Fd Requests::first_record(const std::string& id) {
     try {
@@ -84,6 +103,7 @@ std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& r
     if (request.info) {
         answer.reply.info = info();
     } else if (request.create) {
+        rooms_.brakes.require_release();
         checked_digest(request.create->template_digest);
         check_name(request.create->owner_tag);
         Boxes::Handed made = rooms_.boxes.create(*request.create);
@@ -125,8 +145,23 @@ std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& r
         return std::nullopt;
     } else if (request.remove_template) {
         remove_template(*request.remove_template);
+    } else if (request.brake) {
+        pull_brake(*request.brake, late);
+        return std::nullopt;
+    } else if (request.brakes) {
+        answer.reply.brakes = rooms_.brakes.facts();
     }
     return answer;
+}
+
+void Requests::pull_brake(const wire::PullBrake& order, const LateReply& late) {
+    for (const std::string& id : order.ids) checked_id(id);
+    if (order.all != order.ids.empty()) throw Error{Errc::invalid_argument, "a brake is for all or for some"};
+    rooms_.brakes.pull(order, [late](Result<wire::BrakeFacts> said) {
+        wire::KeeperReply reply = said ? wire::KeeperReply{} : failure(said.error());
+        if (said) reply.brakes = *std::move(said);
+        late(std::move(reply));
+    });
 }
 
 // --- templates

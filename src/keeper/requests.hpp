@@ -8,9 +8,11 @@
 #include "cgroup/parent.hpp"
 #include "keeper/audit_files.hpp"
 #include "keeper/boxes.hpp"
+#include "keeper/brakes.hpp"
 #include "keeper/census.hpp"
 #include "keeper/control_socket.hpp"
 #include "keeper/limit_policy.hpp"
+#include "keeper/operator_door.hpp"
 #include "keeper/template_work.hpp"
 #include "layers/store.hpp"
 #include "layers/templates.hpp"
@@ -23,6 +25,7 @@ class Requests {
 public:
     struct Rooms {
         Boxes& boxes;
+        Brakes& brakes;
         layers::Templates& templates;
         layers::Store& store;
         const cgroup::Parent& groups;
@@ -39,6 +42,8 @@ public:
     explicit Requests(Rooms rooms) : rooms_{std::move(rooms)} {}
 
     void handle(ClientId client, const wire::KeeperRequest& request, std::vector<Fd> fds);
+    // Of the operator himself. oyatd is told that something was done.
+    void handle(const wire::KeeperRequest& request, const OperatorDoor::Reply& reply);
 
 private:
     struct Answer {
@@ -51,6 +56,7 @@ private:
     [[nodiscard]] Fd first_record(const std::string& id);
     [[nodiscard]] std::optional<Answer> carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
                                                   const LateReply& late);
+    void pull_brake(const wire::PullBrake& order, const LateReply& late);
     void import_template(const wire::ImportTemplate& order, Fd archive, const LateReply& late);
     void export_template(const wire::ExportTemplate& order, Fd archive, const LateReply& late);
     void remove_template(const wire::RemoveTemplate& order);

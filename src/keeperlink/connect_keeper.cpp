@@ -70,6 +70,14 @@ public:
     Task<> set_frozen(std::string id, bool frozen) override {
         co_await ask({.freeze = wire::FreezeBox{.id = std::move(id), .frozen = frozen}});
     }
+    Task<core::BrakeFacts> pull_brake(core::BrakeOrder order) override {
+        auto answer = co_await ask({.brake = to_wire(std::move(order))});
+        co_return to_core(expect(answer.reply.brakes, "the brakes"));
+    }
+    Task<core::BrakeFacts> brakes() override {
+        auto answer = co_await ask({.brakes = wire::GetBrakes{}});
+        co_return to_core(expect(answer.reply.brakes, "the brakes"));
+    }
     Task<std::vector<core::BoxUsage>> usage(std::vector<std::string> ids) override {
         auto answer = co_await ask({.stats = wire::StatBoxes{.ids = std::move(ids)}});
         std::vector<core::BoxUsage> all;

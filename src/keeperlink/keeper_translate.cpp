@@ -45,6 +45,7 @@ core::KeeperNotice::Kind to_core(wire::EventKind kind) {
         case wire::EventKind::oom: return Kind::oom;
         case wire::EventKind::template_progress: return Kind::template_progress;
         case wire::EventKind::disk_full: return Kind::disk_full;
+        case wire::EventKind::brakes: return Kind::brakes;
         default: return Kind::died;
     }
 }
@@ -77,7 +78,26 @@ core::BoxFacts to_core(wire::Box box) {
             .created = from_unix_millis(box.created_ms),
             .owner_tag = std::move(box.owner_tag),
             .disk_limit_by = std::move(box.disk_limit_by),
-            .kernel = std::move(box.kernel)};
+            .kernel = std::move(box.kernel),
+            .held = box.held,
+            .egress_off = box.egress_off};
+}
+
+wire::PullBrake to_wire(core::BrakeOrder order) {
+    using enum core::BrakeOrder::Brake;
+    const wire::Brake brake = order.brake == hold         ? wire::Brake::hold
+                              : order.brake == release    ? wire::Brake::release
+                              : order.brake == cut_egress ? wire::Brake::cut_egress
+                                                          : wire::Brake::open_egress;
+    return {.brake = brake, .all = order.all, .ids = std::move(order.ids)};
+}
+
+core::BrakeFacts to_core(wire::BrakeFacts facts) {
+    return {.stopped = facts.stopped,
+            .egress_off = facts.egress_off,
+            .held = facts.held,
+            .moving = std::move(facts.moving),
+            .killed = std::move(facts.killed)};
 }
 
 std::vector<core::Phase> to_core(std::vector<wire::Phase> phases) {

@@ -12,6 +12,8 @@ namespace oyat::keeperlink {
 [[nodiscard]] core::BoxUsage to_core(const wire::BoxStats& stats);
 [[nodiscard]] core::TemplateFacts to_core(wire::TemplateInfo info);
 [[nodiscard]] core::KeeperFacts to_core(wire::KeeperInfo info);
+[[nodiscard]] wire::PullBrake to_wire(core::BrakeOrder order);
+[[nodiscard]] core::BrakeFacts to_core(wire::BrakeFacts facts);
 [[nodiscard]] core::KeeperNotice to_core(wire::KeeperEvent event);
 
 // The error of a reply whose code is not 0.

@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "http/error_status.hpp"
 #include "io/cancel.hpp"
 #include "io/race.hpp"
 #include "io/timer.hpp"
@@ -121,6 +122,13 @@ Task<Outcome> work_input(http::Exchange& exchange, Backend& backend, const Input
     }
 }
 
+Task<> answer_failure(http::Exchange& exchange, const CodedError& error) {
+    http::Fields fields{{"Content-Type", "application/json"}};
+    const int status = http_status(error.rpc_code());
+    http::add_retry_after(fields, status);
+    co_await exchange.respond(status, std::move(fields), error_body(error));
+}
+
 // The answer of a streaming call once its work is over.
 Task<Served> end_stream(http::Exchange& exchange, ServerStream& stream, const Outcome& outcome) {
     switch (outcome.kind) {
@@ -142,10 +150,7 @@ Task<Served> serve_unary(http::Exchange& exchange, Backend& backend, UnaryHandle
         case Outcome::Kind::done:
             co_await exchange.respond(200, {{"Content-Type", "application/json"}}, std::move(reply));
             break;
-        case Outcome::Kind::failed:
-            co_await exchange.respond(http_status(outcome.error->rpc_code()),
-                                      {{"Content-Type", "application/json"}}, error_body(*outcome.error));
-            break;
+        case Outcome::Kind::failed: co_await answer_failure(exchange, *outcome.error); break;
         case Outcome::Kind::client_left: exchange.abort(); break;
         case Outcome::Kind::backend_gone: co_return Served::backend_gone;
     }

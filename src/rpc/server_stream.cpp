@@ -4,6 +4,7 @@
 
 #include "base/defer.hpp"
 #include "io/timer.hpp"
+#include "rpc/code.hpp"
 #include "rpc/error_body.hpp"
 
 namespace oyat::rpc {
@@ -43,7 +44,10 @@ Task<> ServerStream::finish() {
 }
 
 Task<> ServerStream::fail(const Error& error) {
-    return end("{\"error\":" + error_body(error) + "}");
+    // What is a field of the head elsewhere stands in the last message of a stream.
+    const bool too_fast = code_of(error) == Code::resource_exhausted;
+    return end("{\"error\":" + error_body(error) +
+               (too_fast ? R"(,"metadata":{"retry-after":["1"]}})" : "}"));
 }
 
 Task<> ServerStream::end(std::string payload) {

@@ -66,6 +66,8 @@ struct Box {
     std::string owner_tag;      // opaque name that oyatd gave at create, [a-z0-9-]{0,40}
     std::string disk_limit_by;  // "btrfs-qgroup", "project-quota", "loop-image", "watched"
     std::string kernel;         // release that answers inside
+    bool held = false;          // by the operator's brake
+    bool egress_off = false;    // the same
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -80,6 +82,8 @@ struct Box {
         v(10, owner_tag);
         v(11, disk_limit_by);
         v(12, kernel);
+        v(13, held);
+        v(14, egress_off);
     }
 };
 
@@ -172,6 +176,49 @@ struct UpdateLimits {
     void fields(V& v) {
         v(1, id);
         v(2, limits);
+    }
+};
+// The operator's brakes, which hold over restarts of both daemons and whatever pauses and resumes are asked
+// for. hold: nothing inside runs. cut_egress: kept here for oyatd, which has the connections, to heed. With
+// `all`: every sandbox, and as long as it is held no new one is made. Ids that are no more are passed over.
+enum class Brake : std::uint8_t { none = 0, hold = 1, release = 2, cut_egress = 3, open_egress = 4 };
+struct PullBrake {  // reply: BrakeFacts, once what it names stands still
+    static constexpr bool kIsMessage = true;
+    Brake brake = Brake::none;
+    bool all = false;
+    std::vector<std::string> ids;
+    template <class V>
+    void fields(V& v) {
+        v(1, brake);
+        v(2, all);
+        v(3, ids);
+    }
+};
+struct GetBrakes {
+    static constexpr bool kIsMessage = true;
+    bool reserved = false;
+    template <class V>
+    void fields(V& v) {
+        v(1, reserved);
+    }
+};
+struct BrakeFacts {
+    static constexpr bool kIsMessage = true;
+    std::string state_id;
+    bool stopped = false;     // all are held, and none is made
+    bool egress_off = false;  // of all
+    std::uint32_t held = 0;   // by this order
+    // Of those, who did not stand still within the time: they were told to, and will.
+    std::vector<std::string> moving;
+    std::vector<std::string> killed;  // lately, at the operator's own door
+    template <class V>
+    void fields(V& v) {
+        v(1, state_id);
+        v(2, stopped);
+        v(3, egress_off);
+        v(4, held);
+        v(5, moving);
+        v(6, killed);
     }
 };
 // A TCP socket of the sandbox's network namespace, connected (or refused) to 127.0.0.1:port. fd [0].
@@ -413,6 +460,8 @@ struct KeeperRequest {
     std::optional<ImportTemplate> import_template;
     std::optional<ExportTemplate> export_template;
     std::optional<RemoveTemplate> remove_template;
+    std::optional<PullBrake> brake;
+    std::optional<GetBrakes> brakes;
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -431,15 +480,36 @@ struct KeeperRequest {
         v(14, import_template);
         v(15, export_template);
         v(16, remove_template);
+        v(17, brake);
+        v(18, brakes);
     }
 };
 
-enum class EventKind : std::uint8_t { none = 0, died = 1, oom = 2, template_progress = 3, disk_full = 4 };
+// Exactly one of the orders, and an id to answer to (0 marks events).
+[[nodiscard]] inline bool is_one_order(const KeeperRequest& r) {
+    const int orders = r.info.has_value() + r.create.has_value() + r.list.has_value() + r.attach.has_value() +
+                       r.kill.has_value() + r.freeze.has_value() + r.update.has_value() + r.dial.has_value() +
+                       r.stats.has_value() + r.open_audit.has_value() + r.drop_audit.has_value() +
+                       r.list_templates.has_value() + r.import_template.has_value() +
+                       r.export_template.has_value() + r.remove_template.has_value() + r.brake.has_value() +
+                       r.brakes.has_value();
+    return orders == 1 && r.id != 0;
+}
+
+enum class EventKind : std::uint8_t {
+    none = 0,
+    died = 1,
+    oom = 2,
+    template_progress = 3,
+    disk_full = 4,
+    brakes = 5
+};
 
 // died: pid 1 of a sandbox ended though nobody asked; what is left is cleaned up. oom: the kernel killed
 // `process` (its name and pid inside, when they could be seen) in the sandbox. template_progress: of an
 // import, `id` is the name it was given, `count` the files and `text` the bytes so far. disk_full: left to
-// stores that are only watched; a limit that the kernel holds shows in the figures.
+// stores that are only watched; a limit that the kernel holds shows in the figures. brakes: something was
+// done at the operator's own door; oyatd asks what.
 struct KeeperEvent {
     static constexpr bool kIsMessage = true;
     EventKind kind = EventKind::none;
@@ -475,6 +545,7 @@ struct KeeperReply {
     std::optional<TemplateList> templates;
     std::optional<TemplateInfo> template_info;
     std::optional<KeeperEvent> event;  // set when id == 0: unsolicited
+    std::optional<BrakeFacts> brakes;
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -488,6 +559,7 @@ struct KeeperReply {
         v(9, templates);
         v(10, template_info);
         v(11, event);
+        v(12, brakes);
     }
 };
 

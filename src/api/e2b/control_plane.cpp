@@ -3,6 +3,7 @@
 #include "api/e2b/error_answer.hpp"
 #include "api/e2b/refusal_record.hpp"
 #include "base/log.hpp"
+#include "http/error_status.hpp"
 #include "io/cancel.hpp"
 
 namespace oyat::e2b {
@@ -35,11 +36,31 @@ Result<core::Principal> authenticate(Services& services, const http::RequestHead
     return who;
 }
 
+constexpr std::chrono::seconds kAfterWrongKeys{60};
+
+Reply refusal(int status, const Error& error, std::chrono::seconds again = std::chrono::seconds{1}) {
+    Reply reply{status, control_error_body(status, error), {{"Content-Type", "application/json"}}};
+    http::add_retry_after(reply.fields, status, again);
+    return reply;
+}
+
 Reply unauthenticated(Services& services, const http::RequestHead& head, const Error& error) {
     const std::string event = record_failed_login(services, head, error);
     const Error shown = Error{error}.recorded_as(event);
     const int status = error.code() == Errc::denied ? 401 : control_status(error);
-    return {status, control_error_body(status, shown), {{"Content-Type", "application/json"}}};
+    return refusal(status, shown, kAfterWrongKeys);
+}
+
+// Too fast: told apart from other refusals, since each would be a line on the record.
+std::optional<Reply> over_rate(Services& services, const core::Principal& who, std::string_view route) {
+    const Result<void> admitted = services.keys.admit(who.key_id);
+    if (admitted) return std::nullopt;
+    const int status = control_status(admitted.error());
+    Error shown = admitted.error();
+    if (services.keys.worth_recording(who.key_id)) {
+        shown = record_refusal(services, who, route, status, std::move(shown), {});
+    }
+    return refusal(status, shown);
 }
 
 }  // namespace
@@ -89,6 +110,8 @@ Task<Reply> ControlPlane::answer(http::Exchange& exchange, const Endpoint& endpo
         Result<core::Principal> known = authenticate(services_, exchange.request());
         if (!known) co_return unauthenticated(services_, exchange.request(), known.error());
         who = *std::move(known);
+        if (std::optional<Reply> refused = over_rate(services_, who, endpoint.pattern))
+            co_return *std::move(refused);
     }
     ControlCall call{services_, exchange, values, who, once_};
     std::optional<Error> failure;
@@ -111,7 +134,7 @@ Task<Reply> ControlPlane::answer(http::Exchange& exchange, const Endpoint& endpo
                                                                     sandbox_named(named->second), who.tenant);
     failure =
         record_refusal(services_, who, endpoint.pattern, status, *std::move(failure), std::move(sandbox));
-    co_return Reply{status, control_error_body(status, *failure), {{"Content-Type", "application/json"}}};
+    co_return refusal(status, *failure);
 }
 
 }  // namespace oyat::e2b

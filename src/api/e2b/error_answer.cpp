@@ -42,8 +42,9 @@ std::string control_error_body(int status, const Error& error) {
 
 Task<> answer_control_error(http::Exchange& exchange, Error error) {
     const int status = control_status(error);
-    co_await exchange.respond(status, {{"Content-Type", "application/json"}},
-                              control_error_body(status, error));
+    http::Fields fields{{"Content-Type", "application/json"}};
+    http::add_retry_after(fields, status);
+    co_await exchange.respond(status, std::move(fields), control_error_body(status, error));
 }
 
 Task<> answer_agent_error(http::Exchange& exchange, Error error) {

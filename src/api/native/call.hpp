@@ -62,5 +62,6 @@ struct Route {
 [[nodiscard]] std::span<const Route> key_routes();
 [[nodiscard]] std::span<const Route> secret_routes();
 [[nodiscard]] std::span<const Route> template_routes();
+[[nodiscard]] std::span<const Route> brake_routes();
 
 }  // namespace oyat::native

@@ -28,6 +28,22 @@ public:
     }
 };
 
+// Notes what it was told.
+class NotedBrakes final : public core::Brakes {
+public:
+    Task<core::BrakeFacts> pull(core::BrakeOrder order, core::Principal) override {
+        orders.push_back(std::move(order));
+        co_return core::BrakeFacts{};
+    }
+    Task<> put_down(std::string, core::Principal) override { co_return; }
+    void stop_creates_of(std::string key_id) override { stopped_key = std::move(key_id); }
+    [[nodiscard]] bool stopped() const override { return false; }
+    [[nodiscard]] bool egress_off() const override { return false; }
+
+    std::vector<core::BrakeOrder> orders;
+    std::string stopped_key;
+};
+
 // Knows one sandbox that has ended, and refuses to make any.
 class EmptySandboxes final : public core::Sandboxes {
 public:
@@ -108,6 +124,8 @@ public:
     Task<std::vector<core::BoxFacts>> list() override { return away<std::vector<core::BoxFacts>>(); }
     Task<core::BoxUsage> kill(std::string) override { return away<core::BoxUsage>(); }
     Task<> set_frozen(std::string, bool) override { co_await away<int>(); }
+    Task<core::BrakeFacts> pull_brake(core::BrakeOrder) override { return away<core::BrakeFacts>(); }
+    Task<core::BrakeFacts> brakes() override { return away<core::BrakeFacts>(); }
     Task<std::vector<core::BoxUsage>> usage(std::vector<std::string>) override {
         return away<std::vector<core::BoxUsage>>();
     }
@@ -139,12 +157,13 @@ struct House {
     NoAudit audit;
     NoStore store;
     EmptySandboxes sandboxes;
+    NotedBrakes brakes;
     AbsentKeeper keeper;
     core::EventBus bus{clock, audit};
     core::Templates templates{keeper};
     core::Policies policies{store};
     auth::Keys keys{clock, store};
-    NativeFront front{Services{sandboxes, keeper, templates, policies, bus, keys, clock,
+    NativeFront front{Services{sandboxes, brakes, keeper, templates, policies, bus, keys, clock,
                                Settings{.version = "1.2.3",
                                         .spool = "/tmp",
                                         .metrics = [] { return std::string{"oyat_up 1\n"}; },

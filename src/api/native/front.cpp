@@ -5,6 +5,7 @@
 #include "api/native/error_answer.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "http/error_status.hpp"
 
 namespace oyat::native {
 namespace {
@@ -14,6 +15,14 @@ constexpr std::size_t kMaxSentence = 1024;
 
 // Who did not say who he is, as opposed to who may not.
 constexpr int kUnauthorized = 401;
+constexpr std::chrono::seconds kAfterWrongKeys{60};
+
+Task<> answer_error(http::Exchange& exchange, int status, Error error,
+                    std::chrono::seconds again = std::chrono::seconds{1}) {
+    http::Fields fields{{"Content-Type", "application/json"}};
+    http::add_retry_after(fields, status, again);
+    co_await exchange.respond(status, std::move(fields), error_json(error));
+}
 
 std::string key_in(const http::Fields& fields) {
     if (fields.count("X-API-Key") + fields.count("Authorization") != 1) return {};
@@ -38,7 +47,7 @@ std::string_view name_of(core::Scope scope) {
 NativeFront::NativeFront(Services services) : services_{std::move(services)} {
     for (const auto& table :
          {server_routes(), sandbox_routes(), policy_routes(), process_routes(), port_routes(), file_routes(),
-          event_routes(), key_routes(), secret_routes(), template_routes()}) {
+          event_routes(), key_routes(), secret_routes(), template_routes(), brake_routes()}) {
         for (const Route& route : table) {
             router_.add(std::string{route.method}, std::string{route.pattern},
                         [this, &route](http::Exchange& exchange, const http::PathValues& values) {
@@ -74,11 +83,11 @@ Task<> NativeFront::enter(const Route& route, http::Exchange& exchange, const ht
             Result<core::Principal> known = authenticate(exchange.request());
             if (!known) {
                 const int status = known.error().code() == Errc::exhausted ? 429 : kUnauthorized;
-                co_await exchange.respond(status, {{"Content-Type", "application/json"}},
-                                          error_json(known.error()));
+                co_await answer_error(exchange, status, known.error(), kAfterWrongKeys);
                 co_return;
             }
             who = *std::move(known);
+            if (const Result<void> admitted = admit(route, who); !admitted) throw admitted.error();
             if (!who.may(*route.scope)) {
                 throw Error{Errc::denied,
                             "this key lacks the scope '" + std::string{name_of(*route.scope)} + "'"};
@@ -96,6 +105,12 @@ Task<> NativeFront::enter(const Route& route, http::Exchange& exchange, const ht
                               ? std::string{}
                               : core::own_sandbox(services_.sandboxes, named->second, who.tenant);
     co_await refuse_call(route, exchange, who, *std::move(problem), std::move(sandbox));
+}
+
+// The brakes work however many requests their key has made: that may be why they are pulled.
+Result<void> NativeFront::admit(const Route& route, const core::Principal& who) {
+    if (route.pattern.starts_with("/v1/brakes")) return {};
+    return services_.keys.admit(who.key_id);
 }
 
 Result<core::Principal> NativeFront::authenticate(const http::RequestHead& head) {
@@ -126,7 +141,9 @@ std::string NativeFront::emit(core::Event event) {
 Task<> NativeFront::refuse_call(const Route& route, http::Exchange& exchange, const core::Principal& who,
                                 Error error, std::string sandbox) {
     const int status = status_of(error);
-    if (error.event().empty()) {
+    // Of refusals for haste one a second is enough on the record.
+    const bool hasty = error.code() == Errc::exhausted && error.limit() == auth::kRequestRate;
+    if (error.event().empty() && !(hasty && !services_.keys.worth_recording(who.key_id))) {
         core::Event event;
         event.type = "request.refused";
         event.tenant = who.tenant;
@@ -144,7 +161,7 @@ Task<> NativeFront::refuse_call(const Route& route, http::Exchange& exchange, co
         exchange.abort();
         co_return;
     }
-    co_await exchange.respond(status, {{"Content-Type", "application/json"}}, error_json(error));
+    co_await answer_error(exchange, status, error);
 }
 
 }  // namespace oyat::native

@@ -24,6 +24,7 @@ public:
 
 private:
     Task<> enter(const Route& route, http::Exchange& exchange, const http::PathValues& values);
+    [[nodiscard]] Result<void> admit(const Route& route, const core::Principal& who);
     [[nodiscard]] Result<core::Principal> authenticate(const http::RequestHead& head);
     [[nodiscard]] std::string emit(core::Event event);
     Task<> refuse_call(const Route& route, http::Exchange& exchange, const core::Principal& who, Error error,

@@ -2,42 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "api/native/fakes_for_tests.hpp"
-#include "http/loopback.hpp"
-#include "http/server.hpp"
-#include "io/run.hpp"
+#include "api/native/door_for_tests.hpp"
 
 namespace oyat::native {
 namespace {
 
 using http::testing::has;
-using testing::House;
-
-constexpr std::uint8_t kAdmin = 8, kRead = 2;
-
-struct Door {
-    House house;
-    std::uint16_t port = 0;
-
-    Task<std::string> send(std::string method, std::string path, std::string key, std::string body = "") {
-        std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
-        if (!key.empty()) request += "X-API-Key: " + key + "\r\n";
-        if (!body.empty()) request += "Content-Length: " + std::to_string(body.size()) + "\r\n";
-        co_return co_await http::testing::exchange_raw(port, request + "\r\n" + body);
-    }
-};
-
-void at_the_door(Task<> (*body)(Door&)) {
-    Door door;
-    Loop loop;
-    http::Server server{loop.executor(),
-                        [&door](http::Exchange& exchange) { return door.house.front.handle(exchange); }};
-    door.port = server.listen("127.0.0.1", 0);
-    loop.run([](http::Server& s, Door& d, Task<> (*run)(Door&)) -> Task<> {
-        co_await run(d);
-        co_await s.close(Millis{0});
-    }(server, door, body));
-}
+using testing::at_the_door;
+using testing::Door;
+using testing::kAdmin;
+using testing::kRead;
 
 std::string filled(std::string path) {
     while (path.find('{') != path.npos) {

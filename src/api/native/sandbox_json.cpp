@@ -30,6 +30,8 @@ boost::json::object sandbox_json(const core::SandboxRecord& record) {
                               {"disk_limit_by", record.disk_limit_by},
                               {"internet", record.internet},
                               {"policy_generation", record.policy_generation},
+                              {"held", record.held},
+                              {"egress_off", record.egress_off},
                               {"metadata", core::json_texts(record.metadata)},
                               {"env_names", core::json_names(record.env)},
                               {"created", time_json(record.created)},

@@ -60,6 +60,8 @@ Task<> info(Call& call) {
                               {"probes", texts(facts.probes)},
                               {"held", held_json(facts.held)},
                               {"pooled", held_json(facts.pooled)},
+                              {"stopped", call.services.brakes.stopped()},
+                              {"egress_off", call.services.brakes.egress_off()},
                               {"tenant", call.who.tenant}};
     co_await call.answer(200, std::move(shown));
 }

@@ -7,6 +7,7 @@
 
 #include "auth/keys.hpp"
 #include "base/clock.hpp"
+#include "core/brakes.hpp"
 #include "core/event.hpp"
 #include "core/keeper.hpp"
 #include "core/policies.hpp"
@@ -30,6 +31,7 @@ struct Settings {
 // The parts of the house that this front translates for. All outlive it.
 struct Services {
     core::Sandboxes& sandboxes;
+    core::Brakes& brakes;
     core::Keeper& keeper;
     core::Templates& templates;
     const core::Policies& policies;
