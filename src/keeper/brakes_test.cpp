@@ -28,11 +28,12 @@ protected:
     static wire::Box only_box(Client& oyatd) {
         return oyatd.ask({.list = wire::ListBoxes{}}).reply.boxes->boxes.at(0);
     }
+    // "FROZEN" or "frozen 1", whichever hierarchy freezes.
     std::string freezer_state(const std::string& id) const {
         return output_of(
-            "cat $(find /sys/fs/cgroup -path '*oyat-" + keeper->state_id() + "/" + id +
-            "' -type d)/freezer.state 2>/dev/null || grep frozen $(find /sys/fs/cgroup -path '*oyat-" +
-            keeper->state_id() + "/" + id + "' -type d)/cgroup.events");
+            "for group in $(find /sys/fs/cgroup -type d -path '*oyat-" + keeper->state_id() + "/" + id +
+            "'); do cat $group/freezer.state 2>/dev/null; grep frozen $group/cgroup.events 2>/dev/null; "
+            "done; true");
     }
 };
 
