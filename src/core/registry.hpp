@@ -120,6 +120,7 @@ private:
     bool egress_cut_pending_ = false;     // done here, and not known to be known to the keeper
     std::set<std::string> stopped_keys_;  // since the start; the store knows that they are revoked
     std::set<std::string> making_;        // owner tags of creates that are under way
+    std::set<std::string> put_down_;      // whose agents are lost because we ended their boxes
     std::set<std::string> rescued_;       // whose agents are being joined again
     Deadlines deadlines_;
     Timer timer_;

@@ -4,6 +4,7 @@
 #include <boost/json/array.hpp>
 #include <utility>
 
+#include "base/defer.hpp"
 #include "base/log.hpp"
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
@@ -153,6 +154,8 @@ Task<> Registry::put_down(std::string id, Principal who) {
 
 // The box first: its agent and whoever waits for it learn of it by that.
 Task<> Registry::put_down_as(Live sandbox, Ending ending) {
+    put_down_.insert(sandbox->record().id);
+    const Defer done{[&] { put_down_.erase(sandbox->record().id); }};
     try {
         ending.last_usage = co_await deps_.keeper.kill(sandbox->record().id);
         ending.gone_already = true;

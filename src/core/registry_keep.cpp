@@ -83,7 +83,9 @@ std::function<void(std::string)> Registry::rescuer_of(const Live& sandbox) {
 Task<> Registry::rescue(Live sandbox, std::string why) {
     co_await sandbox->settle();
     const std::string id = sandbox->record().id;
-    if (!live_.contains(id) || is_over(sandbox->record().state) || !rescued_.insert(id).second) co_return;
+    if (!live_.contains(id) || put_down_.contains(id) || is_over(sandbox->record().state) ||
+        !rescued_.insert(id).second)
+        co_return;
     const Defer done{[&] { rescued_.erase(id); }};
     log::warn("agent lost", {{"sandbox", id}, {"reason", why}});
     Event event = sandbox_event(sandbox->record(), "agent.lost", Witness::host);
