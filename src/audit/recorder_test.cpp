@@ -42,6 +42,8 @@ public:
     Task<std::vector<core::BoxFacts>> list() override { throw std::logic_error{"not asked here"}; }
     Task<core::BoxUsage> kill(std::string) override { throw std::logic_error{"not asked here"}; }
     Task<> set_frozen(std::string, bool) override { throw std::logic_error{"not asked here"}; }
+    Task<core::BrakeFacts> pull_brake(core::BrakeOrder) override { throw std::logic_error{"not asked here"}; }
+    Task<core::BrakeFacts> brakes() override { throw std::logic_error{"not asked here"}; }
     Task<std::vector<core::BoxUsage>> usage(std::vector<std::string>) override {
         throw std::logic_error{"not asked"};
     }

@@ -25,6 +25,7 @@ SandboxRecord full_record() {
     record.metadata = {{"job", "42"}, {"name", "b c&d"}};
     record.env = {{"TOKEN", "x\ny"}};
     record.internet = false;
+    record.policy = R"({"preset":"offline"})";
     record.on_timeout = OnTimeout::pause;
     record.auto_resume = true;
     record.access_token = "tok";

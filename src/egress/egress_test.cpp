@@ -139,6 +139,19 @@ TEST(Egress, ANewPolicyCutsWhatItRefuses) {
     });
 }
 
+TEST(Egress, WhoHasFinishedSpeakingStillGetsAllOfTheAnswer) {
+    in_house([](House& house) -> Task<> {
+        const std::string answer(1024 * 1024, 'a');
+        const auto inside = co_await house.connect_out();
+        const auto outside = co_await house.accept_in();
+        inside->shutdown_write();
+        co_await outside->write_all(answer);
+        outside->shutdown_write();
+        while (!house.log.has("connect.closed", "closed")) co_await yield_now();
+        EXPECT_EQ((co_await read_until_end(*inside)).size(), answer.size());
+    });
+}
+
 TEST(Egress, DetachCutsEverythingAndReportsItFirst) {
     in_house([](House& house) -> Task<> {
         const auto inside = co_await house.connect_out();

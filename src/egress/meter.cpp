@@ -71,8 +71,7 @@ Meter::Meter(Executor executor, Pace& pace, const Clock& clock, Millis idle_limi
 
 std::unique_ptr<Stream> Meter::inside(Fd socket) {
     // Our answers must arrive, so this socket is closed in the ordinary way.
-    const linger orderly{};
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &orderly, sizeof orderly);
+    finish_on_close(socket.get());
     return metered(make_stream(executor_, std::move(socket)), false);
 }
 

@@ -371,6 +371,7 @@ Task<Fd> Outlet::connect_again(const Connection& connection) {
         throw Error{Errc::unavailable, "its address may not be reached any more"};
     }
     AsyncFd outside = co_await connect_out(*shared_, to, connection.passage);
+    finish_on_close(outside.get());
     co_return outside.release();
 }
 

@@ -28,6 +28,11 @@ void reset_on_close(int socket) noexcept {
     ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
+void finish_on_close(int socket) noexcept {
+    const linger orderly{};
+    ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &orderly, sizeof orderly);
+}
+
 Relay::Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Pace& pace,
              const Clock& clock)
     : inside_{std::move(inside)},
@@ -51,8 +56,10 @@ Task<> Relay::run(std::string first) {
         throw;
     }
     idle_.disarm();
-    inside_.close();
-    outside_.close();
+    for (AsyncFd* side : {&inside_, &outside_}) {
+        finish_on_close(side->get());
+        side->close();
+    }
 }
 
 void Relay::cut() noexcept {

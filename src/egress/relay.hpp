@@ -13,6 +13,8 @@ namespace oyat::egress {
 
 // Ends a connection so that the other side sees "connection reset" at once, now or when it is closed.
 void reset_on_close(int socket) noexcept;
+// Ends it in order again: what is on its way still arrives.
+void finish_on_close(int socket) noexcept;
 
 // Carries bytes between two connected sockets until both directions have ended. The end of one direction is
 // passed on alone (half-close). What cannot be written yet stays in the kernel's receive buffer: a stalled

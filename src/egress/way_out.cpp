@@ -3,6 +3,7 @@
 #include "base/throwing.hpp"
 #include "egress/dns_answers.hpp"
 #include "egress/proxy_client.hpp"
+#include "egress/relay.hpp"
 #include "io/connect.hpp"
 #include "io/timer.hpp"
 
@@ -43,12 +44,16 @@ Task<AsyncFd> connect_by_proxy(Shared& shared, Destination to, const Passage& pa
 }  // namespace
 
 Task<AsyncFd> connect_out(Shared& shared, Destination to, const Passage& passage) {
+    std::optional<AsyncFd> outside;
     if (passage.policy->via) {
-        co_return co_await with_timeout(shared.config.connect_limit, "connect by the proxy",
+        outside = co_await with_timeout(shared.config.connect_limit, "connect by the proxy",
                                         connect_by_proxy(shared, to, passage));
+    } else {
+        outside.emplace(shared.executor,
+                        co_await connect(to.address.with_port(to.port), shared.config.connect_limit));
     }
-    co_return AsyncFd{shared.executor,
-                      co_await connect(to.address.with_port(to.port), shared.config.connect_limit)};
+    reset_on_close(outside->get());
+    co_return *std::move(outside);
 }
 
 }  // namespace oyat::egress

@@ -27,7 +27,8 @@ TEST(NativeFront, EveryRouteWantsAKeyExceptHealth) {  // threats C-01
             const std::string path = filled(route.substr(route.find(' ') + 1));
             const std::string answer = co_await door.send(method, path, "");
             const bool closed = answer.starts_with("HTTP/1.1 401") || answer.starts_with("HTTP/1.1 429");
-            EXPECT_EQ(closed, route != "GET /health" && !route.starts_with("GET /.well-known/")) << route << answer;
+            EXPECT_EQ(closed, route != "GET /health" && !route.starts_with("GET /.well-known/"))
+                << route << answer;
         }
     });
 }
@@ -36,7 +37,9 @@ TEST(NativeFront, AKeyThatMayOnlyReadChangesNothing) {
     at_the_door([](Door& door) -> Task<> {
         const std::string key = (co_await door.house.keys.create("r", "default", kRead)).key;
         for (const std::string& route : door.house.front.routes()) {
-            if (route.starts_with("GET")) continue;
+            // Two questions have a body, and change nothing.
+            const bool asks = route.ends_with("/policy:explain") || route.ends_with("/policies:check");
+            if (route.starts_with("GET") || asks) continue;
             const std::string method = route.substr(0, route.find(' '));
             const std::string answer =
                 co_await door.send(method, filled(route.substr(route.find(' ') + 1)), key);

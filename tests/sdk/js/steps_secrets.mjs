@@ -44,4 +44,6 @@ const steps = {
   },
 }
 
-export const secretSteps = (sdk) => (sdk.Secret ? steps : {})
+// Older packages have the class with fewer calls, or not at all.
+export const secretSteps = (sdk) =>
+  Object.fromEntries(Object.entries(steps).filter(([step]) => typeof sdk.Secret?.[step.split('.')[1]] === 'function'))
