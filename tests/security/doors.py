@@ -13,7 +13,7 @@ NO_ROUTE = ("ENETUNREACH", "EHOSTUNREACH", "EACCES", "EINVAL", "EADDRNOTAVAIL")
 
 def by_rules(*rules, default="deny"):
     """What a create says for a sandbox with these rules."""
-    return {"policy": {"egress": {"default": default, "rule": list(rules)}}}
+    return {"policy": {"default": default, "rule": list(rules)}}
 
 
 ONLY_A = by_rules({"id": "only-a", "action": "allow", "host": ["a.test"], "port": [443]})
@@ -99,13 +99,13 @@ def on_record(server, sandbox, rules, **fields):
         assert rule.startswith(tuple(rules)), f"{fields} was refused by {rule!r}, not by {rules}"
 
 
-def stay_shut(server, internet, sandbox, tries, rules):
+def stay_shut(server, internet, sandbox, tries, rules, seconds=3):
     """Each try is refused at once for both users, nothing leaves, and the record has all that the kernel inside did not refuse itself."""
     judged = []
     with nothing_leaves(internet, sandbox):
         for user in USERS:
             for attempt, outcome in zip(tries, knock(sandbox, tries, user)):
-                assert not outcome.got and outcome.errno != "timeout" and outcome.ms < 3000, f"{attempt} as {user}: {outcome}"
+                assert not outcome.got and outcome.errno != "timeout" and outcome.ms < seconds * 1000, f"{attempt} as {user}: {outcome}"
                 if outcome.errno not in NO_ROUTE:
                     judged.append(attempt)
     assert judged, "nothing but the kernel inside refused these"

@@ -71,9 +71,12 @@ class Client:
             if not token:
                 return found
 
-    def create(self, template="base", **fields):
+    def create(self, template="base", policy=None, **fields):
         made = self.api("POST", "/v2/sandboxes", {"templateID": template, "timeout": 300, **fields})
-        return Sandbox(self, made["sandboxID"], made.get("envdAccessToken"))
+        sandbox = Sandbox(self, made["sandboxID"], made.get("envdAccessToken"))
+        if policy is not None:
+            sandbox.set_policy(policy)
+        return sandbox
 
 
 class Sandbox:
@@ -85,6 +88,10 @@ class Sandbox:
 
     def __exit__(self, *_):
         self.kill()
+
+    def set_policy(self, document):
+        """Its own document of rules; returns when it is in force."""
+        return self.client.api("PUT", f"/v1/sandboxes/{self.id}/policy", document)
 
     def kill(self):
         try:

@@ -1,0 +1,85 @@
+"""E-13, E-18, E-19: what servers do to oyatd where it reads a connection: the sandbox gets a failure in bounded time, oyatd stays small, and
+others notice nothing."""
+import time
+
+import doors
+from bad_servers import SILENT, SPEAKERS, BadServers
+from internet import PRIVATE
+
+# Everything is read, so that oyatd itself meets these servers.
+READ = doors.by_rules({"id": "bad", "action": "allow", "host": ["**.bad.test"], "port": [443], "method": ["GET"], "path": ["/**"]},
+                      {"id": "good", "action": "allow", "host": ["a.test"], "port": [443]})
+DISTRUSTED = ("expired", "wrong-name", "stranger")
+GROWTH = 48 << 20  # of oyatd, over all of them
+
+
+def memory_of(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as pages:
+        return int(pages.read().split()[1]) * 4096
+
+
+def fetch(sandbox, name, *words):
+    """(status that curl saw, what it printed, seconds)"""
+    began = time.monotonic()
+    answer = doors.curl(sandbox, "--max-time", "25", "--write-out", "\n%{http_code}", *words, f"https://{name}.bad.test/x")
+    body, _, status = answer.stdout.rpartition("\n")
+    return status, body, time.monotonic() - began
+
+
+def distrusted(server, internet):
+    """E-18, E-19: a certificate that is no good ends it, also when the sandbox's own list of authorities knows its maker."""
+    with server.client.create(**READ) as sandbox:
+        sandbox.write("/tmp/stranger.crt", internet.bad.stranger.certificate.read_bytes(), user="root")
+        added = sandbox.run("cp /tmp/stranger.crt /usr/local/share/ca-certificates/ && update-ca-certificates", user="root", timeout_ms=60_000)
+        assert added.exit_code == 0, added.stderr
+        internet.forget()
+        for name in DISTRUSTED:
+            status, body, _ = fetch(sandbox, name)
+            assert status == "502" and "answered" not in body, f"{name}: {status} {body}"
+        assert not [head for visit in internet.services.visits for head in visit.heads], "a request was sent all the same"
+        doors.reach(internet, sandbox)
+
+
+def bad_answers(server, internet):
+    pid = server.ready()["oyatdPid"]
+    before = memory_of(pid)
+    with server.client.create(**READ) as sandbox:
+        for name in SPEAKERS:
+            status, body, seconds = fetch(sandbox, name)
+            assert seconds < 25, f"{name} took {seconds:.0f} s"
+            if name in ("endless-head", "endless-interim", "nonsense"):
+                assert status == "502", f"{name}: {status} {body[:100]}"
+        for _ in range(3):
+            answer = doors.curl(sandbox, "https://two-answers.bad.test/1", "https://two-answers.bad.test/2")
+            assert "smuggled" not in answer.stdout, answer.stdout
+        with doors.nothing_to(internet, PRIVATE):
+            assert fetch(sandbox, "to-private", "--location")[0] == "000"
+        doors.on_record(server, sandbox, ("private",), addr=PRIVATE, port=80)
+        doors.reach(internet, sandbox)
+    assert server.ready()["oyatdPid"] == pid, "oyatd did not survive it"
+    assert memory_of(pid) - before < GROWTH, f"oyatd grew by {(memory_of(pid) - before) >> 20} MiB"
+
+
+def slow_greetings(server, internet):
+    with server.client.create(**READ) as sandbox:
+        for name in SILENT:
+            began = time.monotonic()
+            status, _, seconds = fetch(sandbox, name)
+            assert status in ("502", "504", "000") and seconds < 25, f"{name}: {status} after {seconds:.0f} s"
+            doors.reach(internet, sandbox)
+            assert time.monotonic() - began < 30
+
+
+def redirect(server, internet):
+    """E-13: a client that follows an allowed server's word to a host that is not allowed makes a new connection, which is judged anew."""
+    with server.client.create(**READ) as sandbox, doors.nothing_to(internet, PRIVATE):
+        status, _, _ = fetch(sandbox, "to-private", "--location")
+        assert status == "000", status
+
+
+def checks(tally, server, internet):
+    internet.bad = BadServers(internet)
+    tally.check("E-13 a redirect to a private address", redirect, server, internet)
+    tally.check("E-18 E-19 certificates that are no good", distrusted, server, internet)
+    tally.check("E-18 answers that are no good", bad_answers, server, internet)
+    tally.check("E-18 servers that do not greet", slow_greetings, server, internet)
