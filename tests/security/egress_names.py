@@ -166,7 +166,7 @@ def tunnel(server, internet):
         assert [answer.rcode for answer in told].count(REFUSED) == 50, told
         assert len({name for name, _ in internet.names.asked if name.endswith(".tunnel.test")}) == 100
         assert ask(sandbox, [("www.tunnel.test", "A")])[0].rcode == REFUSED
-        signals = doors.events(server, sandbox, "signal.")
+        signals = doors.events(server, sandbox, "signal.dns_tunnel")
         assert [signal["domain"] for signal in signals] == ["tunnel.test"], signals
         doors.on_record(server, sandbox, ("dns-tunnel",), name="www.tunnel.test")
         doors.reach(internet, sandbox)
