@@ -123,10 +123,12 @@ FirstBytes look_at_tls(std::string_view bytes) {
     return read_hello(std::string_view{handshake}.substr(4));
 }
 
-// A hello in the form of SSL 2.0, which OpenSSL still takes (RFC 5246, E.2): it has no server name.
-bool is_old_hello(std::string_view bytes) {
-    return bytes.size() >= 4 && (static_cast<std::uint8_t>(bytes[0]) & 0x80) != 0 && bytes[2] == 1 &&
-           (bytes[3] == 3 || bytes[3] == 0);
+// A hello in the form of SSL 2.0, which OpenSSL still takes (RFC 5246, E.2): it has no server name. True also
+// for the beginning of one, which four bytes tell for sure.
+bool may_be_old_hello(std::string_view bytes) {
+    if ((static_cast<std::uint8_t>(bytes[0]) & 0x80) == 0) return false;
+    if (bytes.size() > 2 && bytes[2] != kClientHello) return false;
+    return bytes.size() < 4 || bytes[3] == 3 || bytes[3] == 0;
 }
 
 bool is_begun(std::string_view bytes, std::string_view whole) {
@@ -170,7 +172,7 @@ FirstBytes look_at(std::string_view bytes) {
         if (bytes.size() < forbidden.size()) return {};
         return refused(forbidden == kPriorKnowledge ? "h2c" : "proxy-protocol");
     }
-    if (is_old_hello(bytes)) return refused("old-hello");
+    if (may_be_old_hello(bytes)) return bytes.size() < 4 ? FirstBytes{} : refused("old-hello");
     return look_at_text(bytes);
 }
 

@@ -28,6 +28,10 @@ TEST(FirstBytes, GitsOwnProtocolIsNoRequest) {
 TEST(FirstBytes, AHelloOfSsl2IsNoWayAroundTheServerName) {
     EXPECT_EQ(look_at("\x80\x2e\x01\x03\x01"s + std::string(41, '\0')).kind, Kind::refused);
     EXPECT_EQ(look_at("\x80\x2e\x01\x00\x02"s + std::string(41, '\0')).kind, Kind::refused);
+    for (const std::string& piece : {"\x80"s, "\x80\x2e"s, "\x80\x2e\x01"s}) {
+        EXPECT_EQ(look_at(piece).kind, Kind::incomplete);
+    }
+    EXPECT_EQ(look_at("\x80\x2e\x02"s).kind, Kind::other);
 }
 
 // TLS 1.3 clients that resume a session send data right behind their hello (RFC 8446, 2.3).
