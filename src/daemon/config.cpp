@@ -144,6 +144,8 @@ void read_egress(TomlSection& section, egress::EgressConfig& config, AddedWords&
     section.texts("reachable_private", config.reachable_private);
     section.texts("open_always_deny", config.open_always_deny);
     section.parsed("bytes_per_second", config.limits.bytes_per_second, parse_bytes);
+    section.parsed("up_bytes_a_day", config.limits.up_bytes_a_day, parse_bytes);
+    section.parsed("down_bytes_a_day", config.limits.down_bytes_a_day, parse_bytes);
 }
 
 // The upmost layer, out of the same section.

@@ -22,14 +22,31 @@ bool Budgets::is_used_up(const Use& use, std::uint64_t limit, MonoTime now) {
     return limit > 0 && use.bytes >= limit && now - use.day_began < kDay;
 }
 
+bool Budgets::all_used_up(MonoTime now) const {
+    return is_used_up(up_, limits_.up_bytes, now) || is_used_up(down_, limits_.down_bytes, now);
+}
+
+bool Budgets::may_go_on(RuleUse& use, const policy::Rule& rule, MonoTime now) {
+    if (is_used_up(use.up, rule.up_bytes, now) || is_used_up(use.down, rule.down_bytes, now)) return false;
+    if (rule.requests_per_second == 0) return true;
+    const double rate = rule.requests_per_second;
+    if (!use.rate) use.rate.emplace(rate, rate, now);
+    return use.rate->take(now);
+}
+
 bool Budgets::open(const policy::Rule* rule, MonoTime now) {
-    if (is_used_up(up_, limits_.up_bytes, now) || is_used_up(down_, limits_.down_bytes, now)) return false;
+    if (all_used_up(now)) return false;
     if (rule == nullptr) return true;
     RuleUse& use = rules_[rule->id];
-    if (is_used_up(use.up, rule->up_bytes, now) || is_used_up(use.down, rule->down_bytes, now)) return false;
     if (rule->connections > 0 && use.connections >= rule->connections) return false;
+    if (!may_go_on(use, *rule, now)) return false;
     ++use.connections;
     return true;
+}
+
+bool Budgets::request(const policy::Rule* rule, MonoTime now) {
+    if (all_used_up(now)) return false;
+    return rule == nullptr || may_go_on(rules_[rule->id], *rule, now);
 }
 
 void Budgets::close(const policy::Rule* rule) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "egress/token_bucket.hpp"
 
 namespace oyat::policy {
 struct Rule;
@@ -33,6 +35,8 @@ public:
     // Whether one more connection by this rule (null: by a document's default) may be opened; counts it when
     // it may.
     [[nodiscard]] bool open(const policy::Rule* rule, MonoTime now);
+    // The same for one more request on a connection that is counted already.
+    [[nodiscard]] bool request(const policy::Rule* rule, MonoTime now);
     void close(const policy::Rule* rule);
 
     // After bytes have passed: how long to wait before the next. Throws Error{exhausted} when the connection
@@ -50,7 +54,10 @@ private:
     struct RuleUse {
         Use up, down;
         std::uint32_t connections = 0;
+        std::optional<TokenBucket> rate;
     };
+    [[nodiscard]] bool all_used_up(MonoTime now) const;
+    [[nodiscard]] static bool may_go_on(RuleUse& use, const policy::Rule& rule, MonoTime now);
     static void begin_day(Use& use, MonoTime now);
     [[nodiscard]] static bool is_used_up(const Use& use, std::uint64_t limit, MonoTime now);
     std::chrono::nanoseconds count(Use& use, std::uint64_t limit, const std::string& budget,

@@ -78,5 +78,16 @@ TEST(Budgets, ARuleHasItsOwn) {
     EXPECT_EQ(ledger.told.back(), "up by rule orders used up");
 }
 
+TEST(Budgets, ARuleMayHaveARate) {
+    Ledger ledger;
+    const policy::Rule rule{.id = "orders", .category = {}, .requests_per_second = 2};
+    EXPECT_TRUE(ledger.budgets.open(&rule, ledger.now));
+    EXPECT_TRUE(ledger.budgets.request(&rule, ledger.now));
+    EXPECT_FALSE(ledger.budgets.request(&rule, ledger.now));
+    EXPECT_FALSE(ledger.budgets.open(&rule, ledger.now));
+    ledger.now += 500ms;
+    EXPECT_TRUE(ledger.budgets.request(&rule, ledger.now));
+}
+
 }  // namespace
 }  // namespace oyat::egress

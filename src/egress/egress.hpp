@@ -26,6 +26,8 @@ struct EgressLimits {
     std::size_t names_under_way = 64;
     std::size_t dns_streams = 8;            // connections to the name server
     std::size_t requests_under_way = 8;     // of one connection that is read
+    std::uint64_t up_bytes_a_day = 2ull << 30;     // 0 = no bound
+    std::uint64_t down_bytes_a_day = 50ull << 30;  // the same
     std::uint64_t bytes_per_second = 0;     // both directions together; 0 = as fast as it goes
     std::size_t connections_of_all = 8192;  // over all sandboxes: each takes two descriptors of oyatd
 };

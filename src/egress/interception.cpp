@@ -147,6 +147,14 @@ Task<> Interception::answer(Exchange& exchange) {
     const UnderWay request{*this, *std::move(host), head};
     const Verdict verdict = judge(request);
     if (!verdict.decision.allows()) co_return co_await deny(exchange, request, verdict);
+    if (around_.admit && !around_.admit(verdict)) {
+        const std::string rule{verdict.decision.rule};
+        boost::json::object denied = fields(head, request.host);
+        denied["rule"] = "budget";
+        denied["budget_of"] = rule;
+        around_.report.repeated("connect.denied", std::move(denied), Fault::limit);
+        co_return co_await refuse(exchange, 429, "the budget of rule " + rule + " is used up");
+    }
 
     boost::json::object passed = fields(head, request.host);
     passed["rule"] = verdict.decision.rule;

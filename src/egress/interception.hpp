@@ -40,6 +40,8 @@ public:
         Pace& pace;
         // By the policy that is in force at that moment. The attempt is final, and its strength `authority`.
         std::function<Verdict(const policy::Attempt&)> judge;
+        // Of a request that the judge allows: whether its rule's budget does. Null: there are none.
+        std::function<bool(const Verdict&)> admit;
         // Whether we resolved the name to the connection's address.
         std::function<Task<bool>(std::string name)> stands_for;
         // A connection to the address that was judged, whatever lies between.

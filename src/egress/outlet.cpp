@@ -3,6 +3,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "egress/way_out.hpp"
 #include "io/gate.hpp"
@@ -43,6 +45,7 @@ struct Outlet::Connection {
         outlet.connections_.insert(this);
     }
     ~Connection() {
+        for (const Counted& counted : counted_) outlet.budgets_.close(counted.rule);
         --outlet.shared_->connections;
         outlet.connections_.erase(this);
     }
@@ -67,6 +70,26 @@ struct Outlet::Connection {
     }
     [[nodiscard]] bool was_idle() const {
         return (relay && relay->was_idle()) || (reading && reading->meter().was_idle());
+    }
+
+    // Whether the budgets of the sandbox and of the rule allow it, or one more request on it.
+    [[nodiscard]] bool admit(const core::PolicyPtr& policy, const policy::Rule* rule) {
+        const MonoTime now = outlet.shared_->clock.mono();
+        const bool known = std::ranges::any_of(counted_, [&](const Counted& counted) {
+            return counted.rule == rule ||
+                   (rule != nullptr && counted.rule != nullptr && counted.rule->id == rule->id);
+        });
+        if (!(known ? outlet.budgets_.request(rule, now) : outlet.budgets_.open(rule, now))) return false;
+        if (!known) counted_.push_back({policy, rule});
+        payer_ = {policy, rule};
+        return true;
+    }
+    // After bytes have passed, on account of whoever was admitted last: how long to wait before the next.
+    [[nodiscard]] std::chrono::nanoseconds pay(Budgets::Direction direction, std::uint64_t bytes) {
+        return std::max(outlet.pace_.after(bytes, outlet.shared_->clock.mono()), spend(direction, bytes));
+    }
+    std::chrono::nanoseconds spend(Budgets::Direction direction, std::uint64_t bytes) {
+        return outlet.budgets_.spend(payer_.rule, direction, bytes, outlet.shared_->clock.mono());
     }
 
     [[nodiscard]] boost::json::object fields() const {
@@ -94,6 +117,14 @@ struct Outlet::Connection {
     std::unique_ptr<Relay> relay;           // null until bytes may pass
     Gate over;                              // opens when it is cut before that
     bool end_reported = false;
+
+private:
+    struct Counted {
+        core::PolicyPtr policy;  // keeps the rule alive
+        const policy::Rule* rule = nullptr;
+    };
+    std::vector<Counted> counted_;
+    Counted payer_;
 };
 
 Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string tenant,
@@ -107,6 +138,13 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
       rate_{shared_->config.limits.connections_per_second, shared_->config.limits.connections_burst,
             shared_->clock.mono()},
       pace_{shared_->config.limits.bytes_per_second},
+      budgets_{{.up_bytes = shared_->config.limits.up_bytes_a_day,
+                .down_bytes = shared_->config.limits.down_bytes_a_day},
+               [this](std::string_view budget, std::string_view what, std::uint64_t limit) {
+                   report_.event_logged(what == "near" ? "limit.near" : "limit.hit",
+                                        {{"limit", "egress bytes " + std::string{budget}}, {"bytes", limit}},
+                                        Fault::limit);
+               }},
       transform_{shared_->config.transform ? shared_->config.transform(sandbox) : nullptr},
       tasks_{shared_->executor},
       names_{*shared_,
@@ -296,6 +334,8 @@ Task<> Outlet::go_on(AsyncFd inside, Connection& connection) {
 }
 
 Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
+    if (!connection.admit(connection.passage.policy, connection.passage.decision.by))
+        co_return report_used_up(connection);
     try {
         report_.event("connect.allowed", connection.fields());
         // The policy may change while we are connecting: then not even a repeated SYN leaves any more.
@@ -311,11 +351,13 @@ Task<> Outlet::pass(AsyncFd inside, Connection& connection) {
             co_return co_await go_on(std::move(inside), connection);
         }
         tune(inside.get(), outside.get());
-        connection.relay =
-            std::make_unique<Relay>(std::move(inside), std::move(outside),
-                                    Relay::Limits{.idle = shared_->config.idle_limit,
-                                                  .half_closed = shared_->config.half_closed_limit},
-                                    shared_->passage, pace_, shared_->clock);
+        connection.relay = std::make_unique<Relay>(
+            std::move(inside), std::move(outside),
+            Relay::Limits{.idle = shared_->config.idle_limit,
+                          .half_closed = shared_->config.half_closed_limit},
+            shared_->passage, [&connection](Budgets::Direction direction, std::uint64_t bytes) {
+                return connection.pay(direction, bytes);
+            });
         co_await connection.relay->run(std::exchange(connection.passage.bytes, {}));
         report_end(connection, "closed");
     } catch (const Error& error) {
@@ -340,6 +382,10 @@ Task<> Outlet::read(AsyncFd inside, Connection& connection) {
                         return Interception::Verdict{
                             policy_, policy::decide(*policy_, attempt, shared_->clock.wall())};
                     },
+                .admit =
+                    [&connection](const Interception::Verdict& verdict) {
+                        return connection.admit(verdict.policy, verdict.decision.by);
+                    },
                 .stands_for =
                     [this, &connection](std::string name) {
                         return judge_.stands_for(std::move(name), connection.to.address);
@@ -351,6 +397,15 @@ Task<> Outlet::read(AsyncFd inside, Connection& connection) {
                                  .answer = config.answer_limit,
                                  .handshake = config.connect_limit,
                                  .requests = config.limits.requests_under_way});
+        // What is read is not slowed down by a budget, only cut in the end.
+        connection.reading->meter().on_moved([&connection](std::uint64_t up, std::uint64_t down) {
+            try {
+                if (up > 0) (void)connection.spend(Budgets::Direction::up, up);
+                if (down > 0) (void)connection.spend(Budgets::Direction::down, down);
+            } catch (const Error&) {
+                connection.cut();
+            }
+        });
         co_await connection.reading->run();
         report_end(connection, "closed");
     } catch (const Error& error) {
@@ -412,6 +467,12 @@ void Outlet::report_refused(const Connection& connection) {
 void Outlet::report_failure(Connection& connection, const Error& error) noexcept {
     if (connection.was_idle()) return report_end(connection, "idle", Fault::limit);
     report_end(connection, error.message(), Fault::network);
+}
+
+void Outlet::report_used_up(const Connection& connection) {
+    boost::json::object fields = connection.fields();
+    fields["budget_of"] = std::exchange(fields["rule"], "budget");
+    report_.repeated("connect.denied", std::move(fields), Fault::limit);
 }
 
 void Outlet::report_end(Connection& connection, std::string why, std::optional<Fault> fault) noexcept {

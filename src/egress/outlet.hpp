@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/egress_control.hpp"
+#include "egress/budgets.hpp"
 #include "egress/explicit_proxy.hpp"
 #include "egress/interception.hpp"
 #include "egress/judge.hpp"
@@ -69,6 +70,7 @@ private:
     // A connection that no rule was asked about.
     void report_denied(const std::optional<Destination>& to, std::string_view rule);
     void report_refused(const Connection& connection);
+    void report_used_up(const Connection& connection);
     void report_failure(Connection& connection, const Error& error) noexcept;
     void report_end(Connection& connection, std::string why,
                     std::optional<Fault> fault = std::nullopt) noexcept;
@@ -83,6 +85,7 @@ private:
     SocketAddress own_address_;
     TokenBucket rate_;
     Pace pace_;
+    Budgets budgets_;
     std::unique_ptr<http::RequestTransform> transform_;  // null: requests leave as they were sent
     std::set<Connection*> connections_;                  // each is owned by the task that carries it
     bool cut_ = false;

@@ -33,14 +33,12 @@ void finish_on_close(int socket) noexcept {
     ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &orderly, sizeof orderly);
 }
 
-Relay::Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Pace& pace,
-             const Clock& clock)
+Relay::Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Toll toll)
     : inside_{std::move(inside)},
       outside_{std::move(outside)},
       limits_{limits},
       passage_{passage},
-      pace_{pace},
-      clock_{clock},
+      toll_{std::move(toll)},
       idle_{inside_.executor(), [this] {
                 was_idle_ = true;
                 cut();
@@ -109,7 +107,9 @@ Task<> Relay::pump(AsyncFd& from, AsyncFd& to, std::uint64_t& moved) {
         discard(from.get(), static_cast<std::size_t>(sys(sent, "write")));
         moved += static_cast<std::uint64_t>(sent);
         touch();
-        const std::chrono::nanoseconds wait = pace_.after(static_cast<std::uint64_t>(sent), clock_.mono());
+        const std::chrono::nanoseconds wait =
+            toll_(&moved == &up_ ? Budgets::Direction::up : Budgets::Direction::down,
+                  static_cast<std::uint64_t>(sent));
         if (wait.count() > 0) {
             co_await sleep_for(wait);
         } else if (++turn % kTurn == 0) {

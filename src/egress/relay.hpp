@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
-#include "egress/pace.hpp"
+#include "egress/budgets.hpp"
 #include "io/async_fd.hpp"
 #include "io/gate.hpp"
 #include "io/timer.hpp"
@@ -25,10 +26,10 @@ public:
         Millis idle;
         Millis half_closed;
     };
-    // `passage` is lent for the moment between a read and the write after it; `pace` is that of all
-    // connections of the sandbox, and outlives this.
-    Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Pace& pace,
-          const Clock& clock);
+    // Hears what has passed: how long to wait before the next. What it throws ends the connection.
+    using Toll = std::function<std::chrono::nanoseconds(Budgets::Direction direction, std::uint64_t bytes)>;
+    // `passage` is lent for the moment between a read and the write after it.
+    Relay(AsyncFd inside, AsyncFd outside, Limits limits, std::span<char> passage, Toll toll);
 
     // `first` was read from the sandbox already. Throws Error when a side broke, was cut, or nothing moved
     // for too long; both sides are then reset.
@@ -50,8 +51,7 @@ private:
     AsyncFd outside_;
     Limits limits_;
     std::span<char> passage_;
-    Pace& pace_;
-    const Clock& clock_;
+    Toll toll_;
     Timer idle_;
     Gate both_ended_;
     int ended_ = 0;
