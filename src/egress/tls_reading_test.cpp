@@ -123,6 +123,35 @@ TEST(TlsReading, AProgramThatPinsCertificatesIsOnTheRecord) {
     });
 }
 
+TEST(TlsReading, BodiesPassInBothDirectionsAtOnce) {
+    in_scene([](ReadScene& scene) -> Task<> {
+        TlsWorld world{scene};
+        scene.handler = [](http::Exchange& exchange) -> Task<> {
+            co_await exchange.start(200, {}, std::nullopt);
+            std::vector<char> buffer(65536);
+            while (const std::size_t got = co_await exchange.read_body(buffer)) {
+                co_await exchange.write({buffer.data(), got});
+            }
+            co_await exchange.finish();
+        };
+        const auto stream = co_await world.program();
+        constexpr std::size_t kSize = 8 << 20;
+        co_await stream->write_all(
+            "POST /x HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\nContent-Length: " +
+            std::to_string(kSize) + "\r\n\r\n");
+        std::string back;
+        co_await race(
+            [](Stream& to) -> Task<> {
+                co_await to.write_all(std::string(kSize, 'x'));
+                Condition never;
+                co_await never.wait();
+            }(*stream),
+            [](Stream& from, std::string& all) -> Task<> { all = co_await http::testing::read_to_end(from); }(
+                                                   *stream, back));
+        EXPECT_EQ(std::ranges::count(back, 'x'), static_cast<std::ptrdiff_t>(kSize));
+    });
+}
+
 TEST(TenantAuthorities, ARestartFindsWhatSandboxesTrust) {
     std::string directory = "/tmp/oyat-authorities-XXXXXX";
     ASSERT_NE(::mkdtemp(directory.data()), nullptr);

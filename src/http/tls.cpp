@@ -192,7 +192,9 @@ public:
                 case SSL_ERROR_ZERO_RETURN: co_return 0;
                 default: throw tls_error(Errc::unavailable, "TLS read");
             }
-            co_await flush();  // the answer to a key update
+            // The answer to a key update. Who is sending sends it too: waiting for them here, each of two
+            // peers that both send much would wait for the other to read.
+            if (!flushing_) co_await flush();
             if (!co_await fill()) co_return 0;
         }
     }
@@ -275,17 +277,19 @@ private:
         co_return input_size_ > 0;
     }
 
-    // The reader may have something to send too; what was encrypted first is sent first.
+    // The reader may have something to send too; what was encrypted first is sent first. Returns when all is
+    // sent.
     Task<> flush() {
         while (flushing_) co_await flushed_.wait();
-        if (output_.empty()) co_return;
         flushing_ = true;
         const Defer done{[this] {
             flushing_ = false;
             flushed_.notify_one();
         }};
-        const std::string now = std::exchange(output_, {});
-        co_await stream_->write_all(now);
+        while (!output_.empty()) {
+            const std::string now = std::exchange(output_, {});
+            co_await stream_->write_all(now);
+        }
     }
 
     std::unique_ptr<Stream> stream_;
