@@ -1,10 +1,12 @@
 """Signals: a guest that does what each looks for raises it, and the operator's action follows; honest work raises none."""
 import json
+import os
+import subprocess
 import time
 
 from beyond import Beyond
 from internet import OTHER, SILENT
-from server import Server
+from server import BUILD, Server
 from tally import Skipped
 
 from brakes import oyat, start
@@ -100,8 +102,10 @@ def spins(server):
 def works_and_says_so(server):
     """The same loop that prints how far it is does not spin."""
     made = oyat(server, "create", "--cpus", "0.1")["id"]
-    oyat(server, "exec", made, "--", "timeout", "40", "bash", "-c",
-         "while :; do for i in {1..2000}; do :; done; echo step; done", check=False)
+    loop = "while :; do for i in {1..2000}; do :; done; echo step; done"
+    shown = subprocess.run([BUILD / "bin" / "oyat", "exec", made, "--", "timeout", "40", "bash", "-c", loop], capture_output=True, text=True,
+                           env={**os.environ, **server.environment()}, timeout=60).stdout
+    assert shown.startswith("step\nstep\n"), shown[:200]
     assert not signals_of(server, made), signals_of(server, made)
     oyat(server, "kill", made)
 
