@@ -19,6 +19,8 @@ public:
     explicit Client(Settings settings) : settings_{std::move(settings)} {}
 
     [[nodiscard]] const Settings& settings() const { return settings_; }
+    // A connection must not outlive the loop that it was made on.
+    void disconnect() { connection_.reset(); }
 
     // The JSON of the answer; null when it has no body.
     Task<boost::json::value> get(std::string path);

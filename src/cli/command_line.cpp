@@ -8,6 +8,7 @@
 #include <functional>
 #include <tuple>
 
+#include "base/defer.hpp"
 #include "base/id.hpp"
 #include "base/throwing.hpp"
 #include "cli/commands.hpp"
@@ -52,6 +53,11 @@ CLI::Option* add_pairs(CLI::App& app, const std::string& name, const std::string
             what)
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
+}
+
+Task<int> and_disconnect(Context& context, Task<int> command) {
+    const Defer left{[&context] { context.client.disconnect(); }};
+    co_return co_await std::move(command);
 }
 
 // The whole table. Lives as long as the program: actions refer to the options in it.
@@ -108,7 +114,7 @@ struct CommandLine {
     // A command that waits for things, on a loop of its own.
     template <class F>
     Action looped(F body) {
-        return [body](Context& context) { return oyat::run(body(context)); };
+        return [body](Context& context) { return oyat::run(and_disconnect(context, body(context))); };
     }
 
     // Returns those that only a sandbox that is yet to be made can take.

@@ -1,6 +1,6 @@
 #include "cli/settings.hpp"
+#include "base/toml.hpp"
 
-#include <toml++/toml.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,6 @@
 #pragma once
 
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
+#include "base/toml.hpp"
 
 #include <functional>
 #include <map>

@@ -132,6 +132,7 @@ Task<TlsSession> meet(TlsContext& server, TlsContext& client, std::string name) 
     clients.spawn(store_in(met, tls_connect(client, make_stream(executor, Fd{ends[0]}), std::move(name))));
     TlsSession session = co_await tls_accept(server, make_stream(executor, Fd{ends[1]}));
     co_await clients.wait_idle();
+    session.stream.reset();  // which must not outlive its loop
     co_return session;
 }
 

@@ -302,5 +302,11 @@ TEST(HostPattern, CoversWhatItStandsForAndNoMore) {
         EXPECT_FALSE(covers(wide, narrow)) << wide << " " << narrow;
 }
 
+TEST(PolicyDocument, WhatTheReaderOfTomlTakesForImpossibleIsRefused) {
+    for (const std::string_view text : {"\t[#\n", "[#", "[ #", "a.#"}) {
+        EXPECT_FALSE(document_from_toml(text, Vocabulary{})) << text;
+    }
+}
+
 }  // namespace
 }  // namespace oyat::policy

@@ -1,5 +1,4 @@
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
+#include "base/toml.hpp"
 
 #include <boost/json/array.hpp>
 #include <cstdio>
@@ -76,6 +75,8 @@ Result<SourceTree> read_toml(std::string_view text, std::string_view table) {
         const toml::source_position at = error.source().begin;
         return refuse(Errc::invalid_argument, to_string(Place{.line = at.line, .column = at.column}) + ": " +
                                                   std::string{error.description()});
+    } catch (const Error& error) {
+        return refuse(error.code(), error.message());
     }
     return tree;
 }
