@@ -303,7 +303,7 @@ TEST(HostPattern, CoversWhatItStandsForAndNoMore) {
 }
 
 TEST(PolicyDocument, WhatTheReaderOfTomlTakesForImpossibleIsRefused) {
-    for (const std::string_view text : {"\t[#\n", "[#", "[ #", "a.#"}) {
+    for (const std::string_view text : {"\t[#\n", "[#", "[ #", "a.#", "\xef\xbb\xbf", "\xc3\xa9 = 1"}) {
         EXPECT_FALSE(document_from_toml(text, Vocabulary{})) << text;
     }
 }
