@@ -1,5 +1,6 @@
 # With OYAT_PCH the rooms share two precompiled headers: what nearly all of them include anyway, with and without the loop. It saves
-# more than half of a build without a warm compiler cache, which is what CI has; with a warm one it only gets in the way.
+# more than half of a build without a warm compiler cache, so scripts/setup and scripts/test turn it on for a tree that is built
+# for the first time; with a warm cache it only gets in the way.
 option(OYAT_PCH "Precompile the headers that most files include" OFF)
 
 function(oyat_make_precompiled name)
