@@ -82,7 +82,6 @@ private:
     Report report_;
     Pins pins_;
     Acceptor listener_;
-    SocketAddress own_address_;
     TokenBucket rate_;
     Pace pace_;
     Budgets budgets_;

@@ -44,6 +44,10 @@ Task<AsyncFd> connect_by_proxy(Shared& shared, Destination to, const Passage& pa
 }  // namespace
 
 Task<AsyncFd> connect_out(Shared& shared, Destination to, const Passage& passage) {
+    // Judged when the program came; since then the host may have got the address for itself.
+    if (!shared.destinations().judge(to.address, to.port).allowed) {
+        throw Error{Errc::unavailable, Fault::policy, "its address may not be reached any more"};
+    }
     std::optional<AsyncFd> outside;
     if (passage.policy->via) {
         outside = co_await with_timeout(shared.config.connect_limit, "connect by the proxy",

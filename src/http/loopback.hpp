@@ -56,4 +56,26 @@ inline bool has(const std::string& text, std::string_view word) {
     return text.find(word) != text.npos;
 }
 
+// Answers that come in pieces or break off, by the path that asks for them; false for other paths.
+inline Task<bool> answered_oddly(Exchange& exchange) {
+    const std::string& path = exchange.request().path;
+    if (path == "/stream") {
+        co_await exchange.start(200, {{"Content-Type", "text/plain"}}, std::nullopt);
+        co_await exchange.write("one,");
+        co_await exchange.write("two");
+        co_await exchange.finish();
+    } else if (path == "/break") {
+        co_await exchange.start(200, {}, std::nullopt);
+        co_await exchange.write("begun");
+        throw Error{Errc::internal, "broke in the middle"};
+    } else if (path == "/short") {
+        co_await exchange.start(200, {}, 10);
+        co_await exchange.write("begun");
+        co_await exchange.finish();
+    } else {
+        co_return false;
+    }
+    co_return true;
+}
+
 }  // namespace oyat::http::testing

@@ -33,7 +33,7 @@ def passes(program, pattern):
 
 def vocabulary():
     """D-10: what oyatd may say to the keeper in words of its own are ids, digests and names; no rule, path, command or address."""
-    text = (ROOT / "src" / "wire" / "keeper_messages.hpp").read_text()
+    text = "".join(file.read_text() for file in sorted((ROOT / "src" / "wire").glob("keeper_*.hpp")))
     bodies = dict(re.findall(r"^struct (\w+) \{(.*?)^\};", text, re.MULTILINE | re.DOTALL))
     orders = re.findall(r"std::optional<(\w+)> \w+;", bodies["KeeperRequest"])
     assert len(orders) > 10, orders
