@@ -116,45 +116,73 @@ Result<Glob> Glob::parse(std::string_view pattern) {
         return refuse(Errc::invalid_argument, "a pattern has at most 255 bytes");
     Glob glob;
     glob.text_ = pattern;
+    glob.words_ = pattern.size() / 64 + 1;
+    glob.rows_.resize((Row::literals + 1) * glob.words_);
+    const auto set = [&](std::size_t row, std::size_t place) {
+        glob.rows_[row * glob.words_ + place / 64] |= std::uint64_t{1} << place % 64;
+    };
     std::size_t place = 0;
     for (std::size_t i = 0; i < pattern.size(); ++i, ++place) {
         if (pattern[i] == '*') {
-            glob.stars_.set(place);
+            set(Row::stars, place);
             std::size_t last = i;
             while (last + 1 < pattern.size() && pattern[last + 1] == '*') ++last;
-            if (last > i) glob.wide_stars_.set(place);
+            if (last > i) set(Row::wide_stars, place);
             i = last;
             continue;
         }
         std::uint8_t& which = glob.literal_[static_cast<unsigned char>(pattern[i])];
         if (which == 0) {
-            which = static_cast<std::uint8_t>(glob.literals_.size());
-            glob.literals_.emplace_back();
+            which = static_cast<std::uint8_t>(glob.rows_.size() / glob.words_ - Row::literals);
+            glob.rows_.resize(glob.rows_.size() + glob.words_);
         }
-        glob.literals_[which].set(place);
+        set(Row::literals + which, place);
     }
     glob.end_ = place;
     return glob;
 }
 
-// A wildcard may stand for nothing. Two never follow each other, so one step is enough.
-void Glob::skip_stars(Places& places) const {
-    places |= (places & stars_) << 1;
+template <std::size_t kWords>
+bool Glob::matches_in(std::string_view text) const {
+    const std::uint64_t* const star = rows_.data() + Row::stars * kWords;
+    std::array<std::uint64_t, kWords> places{1};
+    // A wildcard may stand for nothing. Two never follow each other, so one step is enough.
+    const auto skip_stars = [&] {
+        std::uint64_t carry = 0;
+        for (std::size_t word = 0; word < kWords; ++word) {
+            const std::uint64_t before = places[word] & star[word];
+            places[word] |= before << 1 | carry;
+            carry = before >> 63;
+        }
+    };
+    skip_stars();
+    for (const char c : text) {
+        const std::uint64_t* const staying =
+            rows_.data() + (c == '/' ? Row::wide_stars : Row::stars) * kWords;
+        const std::uint64_t* const taking =
+            rows_.data() + (Row::literals + literal_[static_cast<unsigned char>(c)]) * kWords;
+        std::uint64_t carry = 0, any = 0;
+        for (std::size_t word = 0; word < kWords; ++word) {
+            const std::uint64_t taken = places[word] & taking[word];
+            places[word] = (places[word] & staying[word]) | taken << 1 | carry;
+            carry = taken >> 63;
+            any |= places[word];
+        }
+        if (any == 0) return false;
+        skip_stars();
+    }
+    return (places[end_ / 64] >> end_ % 64 & 1) != 0;
 }
 
 bool Glob::matches(std::string_view text) const {
     if (text.size() > kMaxText) return false;
-    Places places;
-    places.set(0);
-    skip_stars(places);
-    for (const char c : text) {
-        const Places staying = places & (c == '/' ? wide_stars_ : stars_);
-        const std::uint8_t which = literal_[static_cast<unsigned char>(c)];
-        places = staying | (places & literals_[which]) << 1;
-        skip_stars(places);
-        if (places.none()) return false;
+    static_assert(kMaxWords == 4);
+    switch (words_) {
+        case 1: return matches_in<1>(text);
+        case 2: return matches_in<2>(text);
+        case 3: return matches_in<3>(text);
+        default: return matches_in<4>(text);
     }
-    return places.test(end_);
 }
 
 Result<PathPattern> PathPattern::parse(std::string_view text) {

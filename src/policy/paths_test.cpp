@@ -33,6 +33,21 @@ TEST(Glob, ManyStarsTakeNoLonger) {  // threats X-13
     EXPECT_FALSE(Glob::parse(std::string(256, 'a')));
 }
 
+TEST(Glob, LongPatternsMatchAcrossTheWordsOfTheirPlaces) {
+    for (const std::size_t size : {1, 62, 63, 64, 65, 127, 128, 129, 191, 192, 253}) {
+        const std::string stem(size, 'a');
+        EXPECT_TRUE(glob(stem, stem)) << size;
+        EXPECT_TRUE(glob(stem + "*", stem + "bc")) << size;
+        EXPECT_TRUE(glob(stem + "*", stem)) << size;
+        EXPECT_FALSE(glob(stem + "*", stem + "b/c")) << size;
+        EXPECT_TRUE(glob(stem + "**", stem + "b/c")) << size;
+        EXPECT_FALSE(glob(stem, stem + "a")) << size;
+        EXPECT_FALSE(glob(stem + "b", stem)) << size;
+        EXPECT_TRUE(glob("*" + stem, "xyz" + stem)) << size;
+    }
+    EXPECT_TRUE(glob(std::string(255, 'a'), std::string(255, 'a')));
+}
+
 TEST(CanonicalTarget, DecodesWhatMeansTheSame) {
     EXPECT_EQ(CanonicalTarget::of("/%61/b?x=%61")->path, "/a/b");
     EXPECT_EQ(CanonicalTarget::of("/%61/b?x=%61")->query, "x=%61");
