@@ -100,7 +100,7 @@ Task<> keep_link(Services& services, http::Exchange& exchange, Visitor visitor) 
     const std::string& link = *visitor.credentials.link;
     const WallTime end = core::end_of_link(link).value_or(now);
     co_await exchange.respond(303,
-                              {{"Location", visitor.target},
+                              {{"Location", location_here(visitor.target)},
                                {"Set-Cookie", link_cookie(exchange.request(), link, end, now)},
                                {"Referrer-Policy", "no-referrer"},
                                {"Cache-Control", "no-store"}},

@@ -71,6 +71,11 @@ Visitor visitor_of(const http::RequestHead& head, const ToPort& to) {
     return visitor;
 }
 
+std::string location_here(std::string_view target) {
+    const bool leads_away = target.size() > 1 && (target[1] == '/' || target[1] == '\\');
+    return (leads_away ? "/." : "") + std::string{target};
+}
+
 std::string link_cookie(const http::RequestHead& head, std::string_view link, WallTime end, WallTime now) {
     const auto left =
         std::max(std::chrono::duration_cast<std::chrono::seconds>(end - now), std::chrono::seconds{0});

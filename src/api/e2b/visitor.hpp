@@ -25,6 +25,10 @@ struct Visitor {
 };
 [[nodiscard]] Visitor visitor_of(const http::RequestHead& head, const ToPort& to);
 
+// A target as the value of a Location field: "//evil.example/" would lead a browser to another host (RFC
+// 3986, 4.2), as would a backslash, which browsers take for a slash.
+[[nodiscard]] std::string location_here(std::string_view target);
+
 // Keeps the link for the next requests of the same browser to the same host, until `end`.
 [[nodiscard]] std::string link_cookie(const http::RequestHead& head, std::string_view link, WallTime end,
                                       WallTime now);

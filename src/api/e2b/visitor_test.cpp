@@ -84,6 +84,13 @@ TEST(Visitor, ACookieIsNoWordOfAForeignPage) {
     EXPECT_FALSE(is_from_own_page(post));
 }
 
+TEST(Visitor, NoAddressOfOursLeadsToAnotherHost) {
+    EXPECT_EQ(location_here("/a?b=//c"), "/a?b=//c");
+    EXPECT_EQ(location_here("/"), "/");
+    EXPECT_EQ(location_here("//evil.example/"), "/.//evil.example/");
+    EXPECT_EQ(location_here("/\\evil.example"), "/./\\evil.example");
+}
+
 TEST(Visitor, TheCookieIsForThisHostAndTheTimeOfTheLink) {
     const WallTime now = from_unix_millis(1'800'000'000'000);
     EXPECT_EQ(link_cookie(request("/"), "9.f", now + 90s, now),
