@@ -25,6 +25,9 @@ public:
     // Judges the open connections again; returns how many of them were cut, at once.
     virtual std::size_t update(const std::string& sandbox, PolicyPtr policy) = 0;
     virtual void detach(const std::string& sandbox) = 0;  // cuts everything
+    // The certificate of the authority that a tenant's sandboxes must trust so that connections can be read.
+    // Makes it the first time.
+    [[nodiscard]] virtual std::string authority_pem(const std::string& tenant) = 0;
 };
 
 }  // namespace oyat::core

@@ -108,6 +108,7 @@ public:
         return 0;
     }
     void detach(const std::string& sandbox) override { attached.erase(sandbox); }
+    std::string authority_pem(const std::string& tenant) override { return "authority of " + tenant + "\n"; }
     std::map<std::string, PolicyPtr> attached;
 };
 

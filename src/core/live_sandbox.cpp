@@ -11,6 +11,7 @@
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
 #include "core/secret_variables.hpp"
+#include "core/trusted_authority.hpp"
 
 namespace oyat::core {
 namespace {
@@ -91,6 +92,7 @@ Files& LiveSandbox::files() {
 std::map<std::string, std::string> LiveSandbox::environment() const {
     std::map<std::string, std::string> all = record_.env;
     all.insert(deps_.config.operator_env.begin(), deps_.config.operator_env.end());  // does not replace
+    if (trusts_authority_) all.insert(authority_environment().begin(), authority_environment().end());
     return all;
 }
 
@@ -135,6 +137,10 @@ Task<> LiveSandbox::greet(Agent its) {
         changed_.notify_all();
     }};
     co_await agent->hello(deps_.config.hello_limit);
+    trusts_authority_ = policy::may_read_requests(*policy_);
+    if (trusts_authority_ && its == Agent::new_born) {
+        co_await install_authority(*agent, deps_.egress.authority_pem(record_.tenant));
+    }
     co_await configure(agent);
     if (its == Agent::known) co_await processes_.join(agent);
     if (is_over(record_.state)) throw Error{Errc::unavailable, Fault::client, "the sandbox has ended"};
@@ -233,6 +239,7 @@ Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, std::optional<Prin
     set_life(timeout.value_or(std::max(record_.timeout, deps_.config.min_resumed_life)),
              TimeoutMode::replace);
     co_await save();
+    co_await follow_policy();  // which may have changed in its sleep
     co_return true;
 }
 

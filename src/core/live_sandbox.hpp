@@ -63,6 +63,9 @@ public:
     // afterwards calls into the sandbox go through.
     enum class Agent { new_born, known };
     Task<> greet(Agent agent);
+    // After a change: when connections may be read now, programs inside are made to trust the authority that
+    // this takes. Commands that run keep their variables. A paused sandbox follows when it is resumed.
+    Task<> follow_policy();
     [[nodiscard]] bool agent_broke_protocol() const { return agent_ && agent_->broke_protocol(); }
     [[nodiscard]] bool has_agent() const { return door_->is_open(); }
     // Forgets a lost agent; calls fail until the next greeting.
@@ -127,6 +130,7 @@ private:
     Condition changed_;
     bool end_under_way_ = false;
     bool greeting_ = false;
+    bool trusts_authority_ = false;  // connections may be read
 
     std::shared_ptr<AgentDoor> door_ = std::make_shared<AgentDoor>();  // shared with processes and files
     std::shared_ptr<AgentChannel> agent_;                              // shared with calls that are under way

@@ -59,7 +59,16 @@ Task<std::size_t> Registry::renew_policies(std::function<bool(const SandboxRecor
         cut += sandbox->renew_policy();
         renewed.push_back(sandbox);
     }
-    for (const Live& sandbox : renewed) co_await sandbox->save();
+    for (const Live& sandbox : renewed) {
+        co_await sandbox->save();
+        try {
+            co_await sandbox->follow_policy();
+        } catch (const Error& e) {  // one that is ending does not keep the others
+            if (e.code() == Errc::canceled) throw;
+            log::warn("programs do not trust the authority",
+                      {{"sandbox", sandbox->record().id}, {"error", e.message()}});
+        }
+    }
     co_return cut;
 }
 

@@ -2,6 +2,7 @@
 #include "core/lifecycle.hpp"
 #include "core/live_sandbox.hpp"
 #include "core/record_fields.hpp"
+#include "core/trusted_authority.hpp"
 
 // The way out of one sandbox while it lives.
 namespace oyat::core {
@@ -43,7 +44,18 @@ Task<PolicyChange> LiveSandbox::change_policy(policy::DocumentPtr document, Poli
     const std::size_t cut = renew_policy();
     const PolicyChange change{.generation = record_.policy_generation, .cut = cut};
     co_await save();
+    co_await follow_policy();
     co_return change;
+}
+
+Task<> LiveSandbox::follow_policy() {
+    const std::shared_ptr<AgentChannel> agent = agent_;
+    if (trusts_authority_ || !agent || record_.state != SandboxState::running ||
+        !policy::may_read_requests(*policy_))
+        co_return;
+    co_await install_authority(*agent, deps_.egress.authority_pem(record_.tenant));
+    trusts_authority_ = true;
+    co_await configure(agent);
 }
 
 std::size_t LiveSandbox::renew_policy() {

@@ -53,6 +53,7 @@ Task<> LiveSandbox::bind_secrets(SecretPlan plan, Principal who) {
     require_running();
     renew_policy();
     co_await save();
+    co_await follow_policy();
     if (const auto agent = agent_) co_await configure(agent);
 }
 

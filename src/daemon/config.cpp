@@ -131,6 +131,12 @@ void read_signals(TomlSection& section, core::SignalRules& rules) {
     section.parsed("spin_after", rules.spin_after, parse_duration);
 }
 
+std::string read_certificates(const std::string& path) {
+    std::string pem = read_text_file(path);
+    if (!pem.contains("-----BEGIN CERTIFICATE-----")) mistake(path + " holds no certificate");
+    return pem;
+}
+
 // What the operator adds to the words of policies.
 struct AddedWords {
     std::vector<std::string> registries;  // URLs
@@ -141,6 +147,9 @@ void read_egress(TomlSection& section, egress::EgressConfig& config, AddedWords&
     section.texts("registries", added.registries);
     section.texts("git_hosts", added.git_hosts);
     for (const char* field : {"preset", "default", "rule", "bypass", "write_methods"}) section.leave(field);
+    std::vector<std::string> files;
+    section.texts("ca_files", files);
+    for (const std::string& file : files) config.authorities_pem += read_certificates(file) + "\n";
     section.texts("reachable_private", config.reachable_private);
     section.texts("open_always_deny", config.open_always_deny);
     section.parsed("bytes_per_second", config.limits.bytes_per_second, parse_bytes);
@@ -190,10 +199,7 @@ void read_dns(TomlSection& section, egress::EgressConfig& config) {
     if (std::ranges::none_of(upstreams.resolvers, &egress::Resolver::is_tls)) {
         mistake("authorities are of use only with a tls:// resolver in upstream");
     }
-    upstreams.authorities_pem = read_text_file(authorities);
-    if (!upstreams.authorities_pem.contains("-----BEGIN CERTIFICATE-----")) {
-        mistake(authorities + " holds no certificate");
-    }
+    upstreams.authorities_pem = read_certificates(authorities);
 }
 
 void read_masking(TomlSection& section, core::MaskingConfig& config) {

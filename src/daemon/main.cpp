@@ -115,6 +115,7 @@ Task<> serve(Executor executor, Start start) {
     egress_config.transform = [&secrets](const std::string& sandbox) {
         return std::make_unique<secrets::Outgoing>(secrets, sandbox);
     };
+    egress_config.authority_directory = start.state.own / "authorities";
     const auto egress = egress::make_egress(executor, events, clock, store, std::move(egress_config));
     core::Policies policies{store, config.policy};
     co_await policies.load();

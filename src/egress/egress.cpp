@@ -73,6 +73,10 @@ public:
         }
     }
 
+    std::string authority_pem(const std::string& tenant) override {
+        return shared_->authorities.of(tenant).certificate_pem();
+    }
+
     Task<> load() override { co_await shared_->kept_pins.load(); }
     Task<> forget_the_rest() override { co_await shared_->kept_pins.forget_untaken(); }
 

@@ -170,6 +170,16 @@ bool wants_interception(const Policy& policy, std::string_view name, std::uint16
     });
 }
 
+bool may_read_requests(const Policy& policy) {
+    const auto reads = [](const Rule& rule) {
+        return rule.reads_requests() || rule.require == Strength::authority;
+    };
+    return !policy.interceptions.empty() ||
+           std::ranges::any_of(policy.layers, [&](const LayerDocument& layer) {
+               return std::ranges::any_of(layer.document->rules, reads);
+           });
+}
+
 bool bypasses_interception(const Policy& policy, std::string_view name) {
     return std::ranges::any_of(
         policy.layers, [&](const LayerDocument& layer) { return matches_any(layer.document->bypass, name); });

@@ -94,6 +94,8 @@ struct Decision {
 
 // Whether requests to this host are to be read: a secret is bound to it.
 [[nodiscard]] bool wants_interception(const Policy& policy, std::string_view name, std::uint16_t port);
+// Whether any connection at all may have to be read.
+[[nodiscard]] bool may_read_requests(const Policy& policy);
 // Some layer forbids to read what goes to this host.
 [[nodiscard]] bool bypasses_interception(const Policy& policy, std::string_view name);
 
