@@ -137,9 +137,10 @@ Task<> LiveSandbox::greet(Agent its) {
         changed_.notify_all();
     }};
     co_await agent->hello(deps_.config.hello_limit);
-    trusts_authority_ = policy::may_read_requests(*policy_);
-    if (trusts_authority_ && its == Agent::new_born) {
-        co_await install_authority(*agent, deps_.egress.authority_pem(record_.tenant));
+    if (its == Agent::new_born) {
+        co_await trust_authority(agent);
+    } else {
+        co_await try_to_trust(agent);  // its disk may be full; it lives on
     }
     co_await configure(agent);
     if (its == Agent::known) co_await processes_.join(agent);

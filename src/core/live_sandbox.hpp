@@ -64,7 +64,8 @@ public:
     enum class Agent { new_born, known };
     Task<> greet(Agent agent);
     // After a change: when connections may be read now, programs inside are made to trust the authority that
-    // this takes. Commands that run keep their variables. A paused sandbox follows when it is resumed.
+    // this takes. Commands that run keep their variables. A paused sandbox follows when it is resumed. Where
+    // that fails, the policy is in force all the same, and programs refuse what they are shown; it is logged.
     Task<> follow_policy();
     [[nodiscard]] bool agent_broke_protocol() const { return agent_ && agent_->broke_protocol(); }
     [[nodiscard]] bool has_agent() const { return door_->is_open(); }
@@ -116,6 +117,8 @@ private:
     Task<> finish_end(Ending ending);
     Task<> let_go_of_secrets();
     Task<> configure(std::shared_ptr<AgentChannel> agent);
+    Task<> trust_authority(std::shared_ptr<AgentChannel> agent);
+    Task<> try_to_trust(std::shared_ptr<AgentChannel> agent);  // logs what is in the way
     Event ended_event(const Ending& ending) const;
     [[nodiscard]] PolicyPtr compose_policy() const;
 

@@ -1,14 +1,22 @@
 #include <utility>
 
-#include "base/log.hpp"
 #include "base/throwing.hpp"
 #include "core/json_text.hpp"
 #include "core/lifecycle.hpp"
 #include "core/record_fields.hpp"
 #include "core/registry.hpp"
+#include "io/task_group.hpp"
 
 // Changes of policy while sandboxes live.
 namespace oyat::core {
+namespace {
+
+// Holds the sandbox for as long as it takes.
+Task<> follow_policy(std::shared_ptr<LiveSandbox> sandbox) {
+    co_await sandbox->follow_policy();
+}
+
+}  // namespace
 
 PolicyPtr Registry::policy(const std::string& id, const std::string& tenant) const {
     return live(id, tenant)->policy();
@@ -59,16 +67,10 @@ Task<std::size_t> Registry::renew_policies(std::function<bool(const SandboxRecor
         cut += sandbox->renew_policy();
         renewed.push_back(sandbox);
     }
-    for (const Live& sandbox : renewed) {
-        co_await sandbox->save();
-        try {
-            co_await sandbox->follow_policy();
-        } catch (const Error& e) {  // one that is ending does not keep the others
-            if (e.code() == Errc::canceled) throw;
-            log::warn("programs do not trust the authority",
-                      {{"sandbox", sandbox->record().id}, {"error", e.message()}});
-        }
-    }
+    for (const Live& sandbox : renewed) co_await sandbox->save();
+    TaskGroup follow{deps_.executor};  // one that is slow does not keep the others
+    for (const Live& sandbox : renewed) follow.spawn(follow_policy(sandbox));
+    co_await follow.wait_idle();
     co_return cut;
 }
 

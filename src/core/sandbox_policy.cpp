@@ -1,11 +1,18 @@
+#include "base/log.hpp"
 #include "core/json_text.hpp"
 #include "core/lifecycle.hpp"
 #include "core/live_sandbox.hpp"
 #include "core/record_fields.hpp"
 #include "core/trusted_authority.hpp"
+#include "io/timer.hpp"
 
 // The way out of one sandbox while it lives.
 namespace oyat::core {
+namespace {
+
+constexpr Millis kTrustLimit{10'000};
+
+}  // namespace
 
 PolicyPtr LiveSandbox::compose_policy() const {
     auto made = std::make_shared<policy::Policy>();
@@ -48,14 +55,28 @@ Task<PolicyChange> LiveSandbox::change_policy(policy::DocumentPtr document, Poli
     co_return change;
 }
 
+Task<> LiveSandbox::trust_authority(std::shared_ptr<AgentChannel> agent) {
+    if (trusts_authority_ || !policy::may_read_requests(*policy_)) co_return;
+    // What is in the way of it may have been put there by the sandbox.
+    co_await with_timeout(kTrustLimit, "programs are made to trust the authority",
+                          install_authority(*agent, deps_.egress.authority_pem(record_.tenant)));
+    trusts_authority_ = true;
+}
+
+Task<> LiveSandbox::try_to_trust(std::shared_ptr<AgentChannel> agent) {
+    try {
+        co_await trust_authority(std::move(agent));
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+        log::warn("programs do not trust the authority", {{"sandbox", record_.id}, {"error", e.message()}});
+    }
+}
+
 Task<> LiveSandbox::follow_policy() {
     const std::shared_ptr<AgentChannel> agent = agent_;
-    if (trusts_authority_ || !agent || record_.state != SandboxState::running ||
-        !policy::may_read_requests(*policy_))
-        co_return;
-    co_await install_authority(*agent, deps_.egress.authority_pem(record_.tenant));
-    trusts_authority_ = true;
-    co_await configure(agent);
+    if (trusts_authority_ || !has_agent() || record_.state != SandboxState::running) co_return;
+    co_await try_to_trust(agent);
+    if (trusts_authority_) co_await configure(agent);
 }
 
 std::size_t LiveSandbox::renew_policy() {

@@ -11,9 +11,17 @@ constexpr const char* kAuthority = "/run/oyat/authority.pem";  // for programs t
 constexpr std::uint32_t kReadable = 0755;
 constexpr std::size_t kMaxStore = 4 << 20;
 
-// Where images keep what they trust: Debian and most others, Fedora, Alpine.
-constexpr std::array kStores{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
-                             "/etc/ssl/cert.pem"};
+// Where images keep what they trust, and the source of which their own tools make that file again.
+struct Store {
+    const char* bundle;
+    const char* source;
+};
+constexpr std::array kStores{
+    Store{.bundle = "/etc/ssl/certs/ca-certificates.crt",  // Debian, Alpine
+          .source = "/usr/local/share/ca-certificates/oyat-authority.crt"},
+    Store{.bundle = "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora
+          .source = "/etc/pki/ca-trust/source/anchors/oyat-authority.pem"},
+};
 
 // "" when there is none.
 Task<std::string> read_store(AgentChannel& agent, std::string path) {
@@ -57,11 +65,14 @@ Task<> make_directory(AgentChannel& agent) {
 
 Task<> install_authority(AgentChannel& agent, std::string authority_pem) {
     std::string everything;
-    for (const char* path : kStores) {
-        std::string store = co_await read_store(agent, path);
+    for (const Store& place : kStores) {
+        std::string store = co_await read_store(agent, place.bundle);
         if (store.empty()) continue;
         std::string joined = with(store, authority_pem);
-        if (joined != store) co_await write_file(agent, path, joined);
+        if (joined != store) {
+            co_await write_file(agent, place.bundle, joined);
+            co_await write_file(agent, place.source, authority_pem);
+        }
         if (everything.empty()) everything = std::move(joined);
     }
     co_await make_directory(agent);

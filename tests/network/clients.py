@@ -2,7 +2,7 @@
 unread), and one that no rule names."""
 import json
 
-from purposes import OPEN, UNKNOWN, UNREAD
+from purposes import ALLOWED, OPEN, ORDERS, REFUSED, UNKNOWN, UNREAD
 
 PYTHON = """import sys, {library} as client
 answer = client.get(sys.argv[1], timeout=10)
@@ -21,6 +21,7 @@ class Fetch {
 """
 TRUST_OF_JAVA = "sudo update-ca-certificates --fresh >/dev/null"
 TRUST_OF_CHROMIUM = """mkdir -p ~/.pki/nssdb && certutil -d sql:$HOME/.pki/nssdb -N --empty-password
+certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n oyat -i /run/oyat/authority.pem
 csplit --quiet --digits=4 --elide-empty-files --prefix=/tmp/authority- /etc/ssl/certs/ca-certificates.crt '/BEGIN CERTIFICATE/' '{*}'
 for each in $(ls /tmp/authority-* | tail -n 40); do certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n "$each" -i "$each"; done"""
 
@@ -48,6 +49,17 @@ def heads(internet, address):
     return [head.split("\r\n")[0] for visit in internet.services.visits if visit.address == address for head in visit.heads]
 
 
+def asks_read(internet, workplace, command):
+    """One path of a service is reached, another is refused with a word of why, before anything of it left."""
+    internet.forget()
+    answer = workplace.run(command.format(url=ALLOWED), timeout_ms=60_000)
+    assert "orders.test" in answer.stdout and any("/v2/orders/7" in head for head in heads(internet, ORDERS)), \
+        f"{ALLOWED}: {answer.stdout[-300:]} {answer.stderr[-600:]} {heads(internet, ORDERS)}"
+    answer = workplace.run(command.format(url=REFUSED), timeout_ms=60_000)
+    assert "denied by rule" in answer.stdout, f"{REFUSED}: {answer.stdout[-300:]} {answer.stderr[-600:]}"
+    assert not any("customers" in head for head in heads(internet, ORDERS)), heads(internet, ORDERS)
+
+
 def asks_unread(internet, workplace, command):
     """A service that a rule names is reached, another is not."""
     internet.forget()
@@ -61,4 +73,5 @@ def asks_unread(internet, workplace, command):
 def checks(tally, _server, internet, workplace, _purposes):
     tally.check("lists of authorities of Java and Chromium", prepare, workplace)
     for name, command in CLIENTS.items():
+        tally.check(f"{name} reaches the one path that a rule names", asks_read, internet, workplace, command)
         tally.check(f"{name} reaches a service that a rule names", asks_unread, internet, workplace, command)
