@@ -117,7 +117,9 @@ private:
 class FakeSink final : public FileSink {
 public:
     FakeSink(std::shared_ptr<FakeInside> inside, std::string path)
-        : inside_{std::move(inside)}, path_{std::move(path)} {}
+        : inside_{std::move(inside)}, path_{std::move(path)} {
+        inside_->files[path_].clear();
+    }
     Task<> write(std::string_view bytes) override {
         if (bytes == "too much") throw Error{Errc::exhausted, Fault::limit, "write: disk limit reached"};
         inside_->files[path_] += bytes;
