@@ -35,7 +35,7 @@ struct Passage {
 };
 
 // Judges one connection of a sandbox before anything leaves. Looks at first bytes only where a rule asks for
-// a name or a request, or a secret is bound to what the address stands for.
+// a name or a request, or the sandbox has placeholders of secrets.
 class Judge {
 public:
     // Asks our own resolver for a name and pins its addresses, if the sandbox may know them.
@@ -67,7 +67,7 @@ private:
     void take_pinned_name(Passage& passage) const;
     // By what is known now; false when more must be looked at.
     bool decide(Passage& passage) const;
-    [[nodiscard]] bool may_carry_secrets(const Passage& passage) const;
+    [[nodiscard]] bool may_carry_secrets() const;
 
     Shared& shared_;
     const core::PolicyPtr& policy_;

@@ -197,6 +197,15 @@ TEST(Judge, RequestsAreReadWhereARuleAsksForThem) {
         });
 }
 
+TEST(Judge, WhereASandboxHasPlaceholdersRequestsInClearAreReadWhereverTheyGo) {
+    policy::Policy all = *only({}, Action::allow);
+    all.interceptions.push_back({.hosts = {or_throw(policy::HostPattern::parse("vault.test"))}, .ports = {}});
+    in_court(std::make_shared<policy::Policy>(std::move(all)), [](Court& court) -> Task<> {
+        court.say("GET / HTTP/1.1\r\nHost: elsewhere.test\r\n\r\n");
+        EXPECT_EQ((co_await court.judged(80)).way, Way::read_http);
+    });
+}
+
 TEST(Judge, AChangeOfPolicyMeetsWhatItForbids) {  // threats E-15
     in_court(
         only({allow("a.test"), allow("b.test")}), +[](Court& court) -> Task<> {

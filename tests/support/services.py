@@ -15,6 +15,7 @@ class Visit:
         self.at = time.monotonic()
         self.server_name = None  # of the TLS handshake
         self.heads = []          # of HTTP requests, as they came
+        self.bodies = []         # theirs, where they say a length
         self.bytes = b""         # of other protocols
 
     def __repr__(self):
@@ -85,7 +86,12 @@ def speaks_first(banner):
     return handler
 
 
-def http(connection, visit):
+def discreet(connection, visit):
+    """As `http`, but the answer holds nothing of the request."""
+    http(connection, visit, echoes=False)
+
+
+def http(connection, visit, echoes=True):
     """Answers each request with what it saw of it, as JSON; the connection is kept."""
     buffer = b""
     while True:
@@ -97,13 +103,13 @@ def http(connection, visit):
         head, buffer = buffer.split(b"\r\n\r\n", 1)
         visit.heads.append(head.decode("latin-1"))
         length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
-        missing = int(length[1]) - len(buffer) if length else 0
-        while missing > 0:
+        size = int(length[1]) if length else 0
+        while len(buffer) < size:
             data = connection.recv(65536)
             if not data:
                 return
             buffer += data
-            missing -= len(data)
-        buffer = buffer[int(length[1]):] if length else buffer
-        body = json.dumps({"answered": visit.server_name or "plain", "head": visit.heads[-1]}).encode()
+        visit.bodies.append(buffer[:size])
+        buffer = buffer[size:]
+        body = json.dumps({"answered": visit.server_name or "plain", **({"head": visit.heads[-1]} if echoes else {})}).encode()
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
