@@ -9,6 +9,10 @@ def _openssl(*words):
     subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
 
 
+def _kind(name):
+    return "IP" if name.replace(".", "").isdigit() else "DNS"
+
+
 class Authority:
     """Writes into `folder`; `certificate` is the authority's own file."""
 
@@ -23,7 +27,7 @@ class Authority:
         """(certificate file, key file) for these names. Zero or negative `days`: it has expired."""
         stem = str(self.folder / f"{self._name}-{names[0].replace('*', '_')}-{days}")
         certificate, key = pathlib.Path(stem + ".crt"), pathlib.Path(stem + ".key")
-        listed = ",".join(f"DNS:{name}" for name in names)
+        listed = ",".join(f"{_kind(name)}:{name}" for name in names)
         with tempfile.TemporaryDirectory() as scratch:
             request, extensions = pathlib.Path(scratch) / "request", pathlib.Path(scratch) / "extensions"
             extensions.write_text(f"subjectAltName={listed}\nbasicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\n")

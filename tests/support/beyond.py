@@ -43,14 +43,14 @@ class Beyond:
                 outside = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             with outside:
                 outside.connect((real, port))
-                up = threading.Thread(target=_copy, args=(inside, outside), daemon=True)
+                up = threading.Thread(target=copy_until_closed, args=(inside, outside), daemon=True)
                 up.start()
-                _copy(outside, inside)
+                copy_until_closed(outside, inside)
                 up.join()
         return handler
 
 
-def _copy(source, target):
+def copy_until_closed(source, target):
     try:
         while data := source.recv(262144):
             target.sendall(data)

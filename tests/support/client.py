@@ -78,6 +78,11 @@ class Client:
             sandbox.set_policy(policy)
         return sandbox
 
+    def connect(self, sandbox_id):
+        """One that exists, whoever made it."""
+        found = self.api("POST", f"/v2/sandboxes/{sandbox_id}/connect", {})
+        return Sandbox(self, sandbox_id, found.get("envdAccessToken"))
+
 
 class Sandbox:
     def __init__(self, client, sandbox_id, token):

@@ -86,6 +86,20 @@ def speaks_first(banner):
     return handler
 
 
+def answers(status):
+    """A server whose every answer is this status, without a body."""
+    def handler(connection, visit):
+        data = b""
+        while piece := connection.recv(65536):
+            data += piece
+            while b"\r\n\r\n" in data:
+                head, data = data.split(b"\r\n\r\n", 1)
+                visit.heads.append(head.decode("latin-1"))
+                empty = "" if status.startswith("204") else "Content-Length: 0\r\n"
+                connection.sendall(f"HTTP/1.1 {status}\r\n{empty}\r\n".encode())
+    return handler
+
+
 def discreet(connection, visit):
     """As `http`, but the answer holds nothing of the request."""
     http(connection, visit, echoes=False)
