@@ -37,6 +37,7 @@ void CommandLine::add_policy_commands() {
     explain_app->add_option_function<std::string>("destination", destination, "HOST:PORT")->required();
     explain_app->add_option("--method", question.method, "of the request, when it is read");
     explain_app->add_option("--path", question.path, "of the request, when it is read");
+    explain_app->add_option("--ref", question.ref, "that a git push changes: refs/heads/main");
     id_argument(*add(*policy_app, "suggest", "print an allow list of what a sandbox has asked for",
                      looped([this](Context& context) { return policy_suggest(context, id); })));
     CLI::App* ready_app = add(*policy_app, "ready", "policies to start from: list them, or print one",

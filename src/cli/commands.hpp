@@ -71,7 +71,7 @@ Task<int> watch(Context& context, Watch options);
 struct PolicyQuestion {
     std::string id, host;
     std::uint16_t port = 443;
-    std::string method, path;
+    std::string method, path, ref;
 };
 // Without an id: the operator's document and the tenant's.
 Task<int> policy_show(Context& context, std::optional<std::string> id);

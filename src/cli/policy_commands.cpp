@@ -141,6 +141,7 @@ Task<int> policy_explain(Context& context, PolicyQuestion question) {
     connect[IpAddress::parse(question.host) ? "address" : "host"] = question.host;
     if (!question.method.empty()) connect["method"] = question.method;
     if (!question.path.empty()) connect["path"] = question.path;
+    if (!question.ref.empty()) connect["ref"] = question.ref;
     const json::value answer = co_await context.client.post(
         "/v1/sandboxes/" + question.id + "/policy:explain", {{"connect", std::move(connect)}});
     if (context.json) {

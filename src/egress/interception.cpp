@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/defer.hpp"
+#include "core/json_text.hpp"
+#include "egress/push_reader.hpp"
 #include "egress/request_facts.hpp"
 #include "http/prefixed_stream.hpp"
 
@@ -14,6 +16,9 @@ using http::Exchange;
 using http::OutgoingRequest;
 using http::RequestHead;
 
+constexpr std::size_t kPushPiece = 16 * 1024;
+constexpr std::size_t kRecordedRefs = 8, kShownRefs = 200;
+
 // Sending it twice does what sending it once does (RFC 9110, 9.2.2), and there is nothing to send again.
 bool may_repeat(const RequestHead& head) {
     return !head.has_body && (head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS" ||
@@ -23,6 +28,16 @@ bool may_repeat(const RequestHead& head) {
 bool is_upstream_failure(const Error& error) {
     return (error.code() == Errc::unavailable || error.code() == Errc::deadline) &&
            error.fault() != Fault::client;
+}
+
+// At most a few, each of bounded length.
+boost::json::array refs_for_record(const std::vector<std::string>& refs) {
+    boost::json::array shown;
+    for (const std::string& ref : refs) {
+        if (shown.size() == kRecordedRefs) break;
+        shown.emplace_back(core::json_text(std::string_view{ref}.substr(0, kShownRefs)));
+    }
+    return shown;
 }
 
 std::unique_ptr<Stream> with_bytes(std::string_view bytes, std::unique_ptr<Stream> stream) {
@@ -51,6 +66,9 @@ struct Interception::UnderWay {
     std::string host;  // "" when the request names the address
     std::vector<std::string> methods;
     std::optional<policy::CanonicalTarget> target;
+    std::optional<policy::Push> push;  // when a rule asks for it
+    std::string push_problem;          // why that could not be read
+    std::string began;                 // of the body: what was read for it
 };
 
 Interception::Interception(Executor executor, Fd inside, std::string bytes, policy::Attempt attempt,
@@ -127,7 +145,8 @@ Interception::Verdict Interception::judge(const UnderWay& request) const {
     attempt.name = request.host;
     Verdict verdict;
     for (const std::string& method : request.methods) {
-        const policy::Request asked{.method = method, .target = request.target};
+        const policy::Request asked{
+            .method = method, .target = request.target, .push = request.push ? &*request.push : nullptr};
         attempt.request = &asked;
         verdict = around_.judge(attempt);
         if (!verdict.decision.allows()) break;
@@ -144,8 +163,12 @@ Task<> Interception::answer(Exchange& exchange) {
         around_.report.repeated("connect.denied", std::move(denied), Fault::policy);
         co_return co_await refuse(exchange, 421, "refused: " + host.error().message());
     }
-    const UnderWay request{*this, *std::move(host), head};
-    const Verdict verdict = judge(request);
+    UnderWay request{*this, *std::move(host), head};
+    Verdict verdict = judge(request);
+    if (verdict.decision.need == policy::Need::push) {
+        co_await look_at_push(exchange, request);
+        verdict = judge(request);
+    }
     if (!verdict.decision.allows()) co_return co_await deny(exchange, request, verdict);
     if (around_.admit && !around_.admit(verdict)) {
         const std::string rule{verdict.decision.rule};
@@ -161,8 +184,28 @@ Task<> Interception::answer(Exchange& exchange) {
     passed["layer"] = policy::to_string(verdict.decision.layer);
     passed["strength"] = policy::to_string(policy::Strength::authority);
     if (verdict.decision.action == policy::Action::observe) passed["observe"] = true;
+    if (request.push && request.push->refs) passed["refs"] = refs_for_record(*request.push->refs);
     around_.report.repeated("http.request", std::move(passed));
     co_await pass(exchange, request);
+}
+
+Task<> Interception::look_at_push(Exchange& exchange, UnderWay& request) {
+    request.push.emplace();
+    Result<PushReader> reader = PushReader::of(exchange.request().fields);
+    std::vector<char> piece(kPushPiece);
+    while (reader) {
+        const std::size_t got = co_await exchange.read_body(piece);
+        request.began.append(piece.data(), got);
+        Result<bool> complete = got > 0 ? reader->take({piece.data(), got})
+                                        : oyat::refuse(Errc::invalid_argument, "its list of refs has no end");
+        if (!complete) {
+            reader = std::unexpected{std::move(complete).error()};
+        } else if (*complete) {
+            request.push->refs = reader->refs();
+            co_return;
+        }
+    }
+    request.push_problem = reader.error().message();
 }
 
 void Interception::report_malformed(std::string_view why) noexcept {
@@ -203,8 +246,19 @@ Task<> Interception::deny(Exchange& exchange, const UnderWay& request, const Ver
     denied["rule"] = rule;
     denied["layer"] = layer;
     denied["strength"] = policy::to_string(policy::Strength::authority);
+    std::string refs;
+    if (request.push && request.push->refs) {
+        denied["refs"] = refs_for_record(*request.push->refs);
+        for (const std::string& ref : *request.push->refs) {
+            if (refs.size() < kShownRefs) refs.append(" ").append(ref);
+        }
+        refs = "push to" + refs + " ";
+    } else if (!request.push_problem.empty()) {
+        denied["why"] = request.push_problem;
+        refs = request.push_problem + "; ";
+    }
     around_.report.repeated("connect.denied", std::move(denied), Fault::policy);
-    co_await refuse(exchange, 403, "denied by rule " + rule + " (" + layer + "), see denied report");
+    co_await refuse(exchange, 403, refs + "denied by rule " + rule + " (" + layer + "), see denied report");
 }
 
 Task<> Interception::refuse(Exchange& exchange, int status, std::string why) {
@@ -216,7 +270,7 @@ Task<> Interception::refuse(Exchange& exchange, int status, std::string why) {
         std::move(line));
 }
 
-Task<> Interception::pass(Exchange& exchange, const UnderWay& under_way) {
+Task<> Interception::pass(Exchange& exchange, UnderWay& under_way) {
     const RequestHead& head = exchange.request();
     OutgoingRequest request{.host = under_way.host,
                             .port = attempt_.port,
@@ -227,7 +281,7 @@ Task<> Interception::pass(Exchange& exchange, const UnderWay& under_way) {
                             .body = {}};
     if (around_.transform != nullptr) {
         if (const std::size_t limit = around_.transform->wants_body(request); limit > 0 && head.has_body) {
-            request.body = co_await exchange.read_whole_body(limit);
+            request.body = std::exchange(under_way.began, {}) + co_await exchange.read_whole_body(limit);
         }
         if (Result<void> applied = co_await around_.transform->apply(request); !applied) {
             co_return co_await refuse(exchange, 403, "refused: " + applied.error().message());
@@ -235,7 +289,7 @@ Task<> Interception::pass(Exchange& exchange, const UnderWay& under_way) {
     }
     std::optional<Error> failure;
     try {
-        co_await pass_on(exchange, request);
+        co_await pass_on(exchange, request, std::exchange(under_way.began, {}));
         co_return;
     } catch (const Error& error) {
         if (exchange.started() || (error.code() != Errc::denied && !is_upstream_failure(error))) throw;
@@ -250,7 +304,7 @@ Task<> Interception::pass(Exchange& exchange, const UnderWay& under_way) {
     co_await refuse(exchange, 502, "failed: " + failure->message());
 }
 
-Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request) {
+Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request, std::string began) {
     const RequestHead& head = exchange.request();
     for (;;) {
         const OwnUpstreams::Lease upstream = co_await upstreams_.take();
@@ -260,6 +314,7 @@ Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request)
         http::Passing passing;
         passing.head = outgoing_head(request, head);
         passing.body = request.body;
+        passing.body_began = std::exchange(began, {});  // what has a body is never sent twice
         if (watch) {
             passing.see_body = [watch](std::string_view piece) {
                 if (Result<void> seen = watch->pass(piece); !seen) throw Error{seen.error()};

@@ -82,8 +82,9 @@ private:
     Task<> answer(http::Exchange& exchange);
     Task<Result<std::string>> host_of(const http::RequestHead& head);
     [[nodiscard]] Verdict judge(const UnderWay& request) const;
-    Task<> pass(http::Exchange& exchange, const UnderWay& request);
-    Task<> pass_on(http::Exchange& exchange, const http::OutgoingRequest& request);
+    Task<> look_at_push(http::Exchange& exchange, UnderWay& request);
+    Task<> pass(http::Exchange& exchange, UnderWay& request);
+    Task<> pass_on(http::Exchange& exchange, const http::OutgoingRequest& request, std::string began);
     Task<> refuse(http::Exchange& exchange, int status, std::string why);
     Task<> deny(http::Exchange& exchange, const UnderWay& request, const Verdict& verdict);
 

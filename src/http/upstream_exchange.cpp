@@ -76,24 +76,30 @@ private:
         const RequestHead& head = exchange_.request();
         if (!head.has_body || passing_.body) co_return;
 
+        if (const std::string began = std::exchange(passing_.body_began, {}); !began.empty()) {
+            co_await send_piece(began, upstream_stopped_reading);
+        }
         PumpBuffer buffer;
         for (;;) {
             const std::span<char> space = buffer.space();
             const std::size_t got = co_await exchange_.read_body(space);
-            const std::string_view bytes{space.data(), got};
             buffer.filled(got);
-            if (got > 0 && passing_.see_body) passing_.see_body(bytes);
-            if (head.content_length) {
-                if (got == 0) break;
-                const std::array<std::string_view, 1> parts{bytes};
-                co_await send(parts, upstream_stopped_reading);
-            } else {
-                // An empty chunk is the last one.
-                const std::string size = chunk_head(got);
-                const std::array<std::string_view, 3> parts{size, bytes, "\r\n"};
-                co_await send(parts, upstream_stopped_reading);
-                if (got == 0) break;
-            }
+            co_await send_piece({space.data(), got}, upstream_stopped_reading);
+            if (got == 0) break;
+        }
+    }
+
+    // An empty piece is the end of the body.
+    Task<> send_piece(std::string_view bytes, bool& upstream_stopped_reading) {
+        if (!bytes.empty() && passing_.see_body) passing_.see_body(bytes);
+        if (exchange_.request().content_length) {
+            if (bytes.empty()) co_return;
+            const std::array<std::string_view, 1> parts{bytes};
+            co_await send(parts, upstream_stopped_reading);
+        } else {
+            const std::string size = chunk_head(bytes.size());
+            const std::array<std::string_view, 3> parts{size, bytes, "\r\n"};
+            co_await send(parts, upstream_stopped_reading);
         }
     }
 

@@ -25,6 +25,7 @@ struct Passing {
     std::string head;  // of the request, complete, as the upstream gets it
     // What follows it instead of the client's own body: when that is known, and perhaps changed.
     std::optional<std::string> body;
+    std::string body_began;  // of the client's own body: what was read already
     // Called with each piece of the client's body before it leaves. What it throws ends the exchange.
     std::function<void(std::string_view)> see_body;
     // The fields that the client gets of an answer.

@@ -178,17 +178,25 @@ private:
         fields.each_text("path", [&](const std::string& field, std::string_view text) {
             paths(fields, field, text, rule);
         });
-        count_paths_ += rule.paths.size();
+        fields.each_text("ref", [&](const std::string& field, std::string_view text) {
+            if (!text.starts_with("refs/"))
+                fields.mistake(field, "a ref in full is expected, like \"refs/heads/agent/**\"");
+            rule.refs.push_back(fields.accept(field, Glob::parse(text)));
+        });
+        count_paths_ += rule.paths.size() + rule.refs.size();
+        if (count_paths_ > Document::kMaxPaths)
+            fields.mistake("ref", "more than " + std::to_string(Document::kMaxPaths) +
+                                      " paths and refs in one document");
         if (!rule.reads_requests()) return;
         if (rule.protocol == Protocol::tcp) {
-            fields.mistake("protocol", "method and path are those of HTTP requests");
+            fields.mistake("protocol", "method, path and ref are those of HTTP requests");
         }
         for (const HostPattern& unread : made_.bypass) {
             for (const HostPattern& host : rule.hosts) {
                 if (host.covers(unread) || unread.covers(host))
                     fields.mistake("host", "'" + host.text() +
-                                               "' is in bypass, so its requests are not read: no method or "
-                                               "path can be asked for");
+                                               "' is in bypass, so its requests are not read: no method, "
+                                               "path or ref can be asked for");
             }
         }
     }

@@ -6,7 +6,7 @@ namespace oyat::policy {
 namespace {
 
 // Whether a criterion or a rule holds, as far as is known.
-enum class Match : std::uint8_t { yes, no, needs_request, needs_name };
+enum class Match : std::uint8_t { yes, no, needs_push, needs_request, needs_name };
 
 Match need_more(const Attempt& attempt, Match needed) {
     return attempt.final ? Match::no : needed;
@@ -47,6 +47,28 @@ Match unreadable(const Rule& rule) {
     return rule.action >= Action::ask ? Match::yes : Match::no;
 }
 
+// How a program begins a push: it asks what there is, and changes nothing.
+bool is_prelude_of_push(const Request& request) {
+    return request.method == "GET" && request.target && request.target->path.ends_with("/info/refs") &&
+           request.target->query == "service=git-receive-pack";
+}
+
+// A rule with refs speaks of pushes and of nothing else.
+Match match_push(const Rule& rule, const Request& request) {
+    if (rule.refs.empty()) return Match::yes;
+    const bool allows = rule.action < Action::ask;
+    if (is_prelude_of_push(request)) return allows ? Match::yes : Match::no;
+    if (!is_push(request)) return request.target ? Match::no : unreadable(rule);
+    if (request.push == nullptr) return Match::needs_push;
+    if (!request.push->refs) return unreadable(rule);
+    const auto is_named = [&](const std::string& ref) {
+        return std::ranges::any_of(rule.refs, [&](const Glob& pattern) { return pattern.matches(ref); });
+    };
+    const bool holds = allows ? std::ranges::all_of(*request.push->refs, is_named)
+                              : std::ranges::any_of(*request.push->refs, is_named);
+    return holds ? Match::yes : Match::no;
+}
+
 Match match_request(const Rule& rule, const Attempt& attempt) {
     if (!rule.reads_requests()) return Match::yes;
     if (attempt.request == nullptr) {
@@ -60,11 +82,11 @@ Match match_request(const Rule& rule, const Attempt& attempt) {
     const Request& request = *attempt.request;
     if (!rule.methods.empty() && std::ranges::find(rule.methods, request.method) == rule.methods.end())
         return Match::no;
-    if (rule.paths.empty()) return Match::yes;
+    if (rule.paths.empty()) return match_push(rule, request);
     if (!request.target) return unreadable(rule);
     const bool holds = std::ranges::any_of(
         rule.paths, [&](const PathPattern& pattern) { return pattern.matches(*request.target); });
-    return holds ? Match::yes : Match::no;
+    return holds ? match_push(rule, request) : Match::no;
 }
 
 // A rule that wants more certainty than there is allows nothing; one that denies needs none.
@@ -109,6 +131,7 @@ Decision evaluate(const LayerDocument& layer, const Attempt& attempt, WallTime n
             case Match::yes: return by_rule(layer, rule);
             case Match::needs_name: return {.need = Need::name};
             case Match::needs_request: return {.need = Need::request};
+            case Match::needs_push: return {.need = Need::push};
         }
     }
     return by_default(layer);
@@ -168,6 +191,10 @@ bool wants_interception(const Policy& policy, std::string_view name, std::uint16
                     return range.contains(port);
                 }));
     });
+}
+
+bool is_push(const Request& request) {
+    return request.target && request.target->path.ends_with("/git-receive-pack");
 }
 
 bool may_read_requests(const Policy& policy) {

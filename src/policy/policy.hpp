@@ -46,10 +46,16 @@ struct Policy {
     [[nodiscard]] static std::shared_ptr<const Policy> open();
 };
 
+// What a git push wants to change, read off the front of its body.
+struct Push {
+    std::optional<std::vector<std::string>> refs;  // "refs/heads/main"; nothing: it could not be read
+};
+
 struct Request {
     std::string_view method;
     // Nothing when the target is ambiguous.
     std::optional<CanonicalTarget> target;
+    const Push* push = nullptr;  // null: nobody has looked yet
 };
 
 // What is known of a connection when it is judged. Looking further costs time, so decide() says when it is
@@ -67,6 +73,7 @@ struct Attempt {
 // What to look at next. A name comes before a request, and is known when that is.
 enum class Need : std::uint8_t {
     nothing,
+    push,     // read the refs that the request's push changes
     request,  // read the requests: plain HTTP, or TLS by interception
     name,     // look at the first bytes: TLS server name, HTTP Host
 };
@@ -94,6 +101,8 @@ struct Decision {
 
 // Whether requests to this host are to be read: a secret is bound to it.
 [[nodiscard]] bool wants_interception(const Policy& policy, std::string_view name, std::uint16_t port);
+// Whether this is where git receives a push (gitprotocol-http(5)), whatever its method.
+[[nodiscard]] bool is_push(const Request& request);
 // Whether any connection at all may have to be read.
 [[nodiscard]] bool may_read_requests(const Policy& policy);
 // Some layer forbids to read what goes to this host.

@@ -151,5 +151,61 @@ TEST(Policy, ARuleEndsWhenItExpires) {
     EXPECT_FALSE(decide(policy, attempt("a.test"), WallTime{std::chrono::seconds{100}}).allows());
 }
 
+Rule pushes(Action action, std::string_view ref) {
+    Rule made = rule("pushes", action, {"git.test"});
+    made.refs.push_back(or_throw(Glob::parse(ref)));
+    return made;
+}
+
+Decision decide_push(const Policy& policy, std::optional<std::vector<std::string>> refs,
+                     std::string_view target = "/x.git/git-receive-pack") {
+    const Push push{.refs = std::move(refs)};
+    const Request request{.method = "POST", .target = CanonicalTarget::of(target), .push = &push};
+    Attempt asked = attempt("git.test");
+    asked.protocol = Protocol::tls;
+    asked.request = &request;
+    asked.final = true;
+    return decide(policy, asked, {});
+}
+
+TEST(Policy, AllRefsOfAPushMustBeAllowed) {
+    const Policy policy =
+        policy_of({{Layer::sandbox, document({pushes(Action::allow, "refs/heads/agent/**")})}});
+    EXPECT_TRUE(decide_push(policy, {{"refs/heads/agent/a", "refs/heads/agent/b/c"}}).allows());
+    EXPECT_TRUE(decide_push(policy, std::vector<std::string>{}).allows());  // it changes nothing
+    EXPECT_FALSE(decide_push(policy, {{"refs/heads/agent/a", "refs/heads/main"}}).allows());
+    EXPECT_FALSE(decide_push(policy, {{"refs/heads/agent"}}).allows());
+    EXPECT_FALSE(decide_push(policy, std::nullopt).allows());  // it could not be read
+}
+
+TEST(Policy, OneRefOfAPushThatIsDeniedIsEnough) {
+    const Policy policy =
+        policy_of({{Layer::sandbox, document({pushes(Action::deny, "refs/heads/main")}, Action::allow)}});
+    EXPECT_TRUE(decide_push(policy, {{"refs/heads/a"}}).allows());
+    EXPECT_FALSE(decide_push(policy, {{"refs/heads/a", "refs/heads/main"}}).allows());
+    EXPECT_FALSE(decide_push(policy, std::nullopt).allows());
+    EXPECT_TRUE(decide_push(policy, std::nullopt, "/x.git/git-upload-pack").allows());
+    EXPECT_FALSE(decide_push(policy, std::nullopt, "/x.git%2fgit-receive-pack").allows());
+}
+
+TEST(Policy, ARuleWithRefsSpeaksOfPushesAndAsksForTheirRefs) {
+    const Policy policy =
+        policy_of({{Layer::sandbox, document({pushes(Action::allow, "refs/heads/agent/**")})}});
+    Attempt asked = attempt("git.test");
+    asked.protocol = Protocol::tls;
+    EXPECT_EQ(decide(policy, asked, {}).need, Need::request);
+    asked.final = true;
+    const auto decided = [&](std::string_view method, std::string_view target) {
+        const Request request{.method = method, .target = CanonicalTarget::of(target)};
+        asked.request = &request;
+        return decide(policy, asked, {});
+    };
+    EXPECT_EQ(decided("POST", "/x.git/git-receive-pack").need, Need::push);
+    EXPECT_TRUE(decided("GET", "/x.git/info/refs?service=git-receive-pack").allows());
+    EXPECT_FALSE(decided("GET", "/x.git/info/refs?service=git-upload-pack").allows());
+    EXPECT_FALSE(decided("GET", "/x.git/info/refs?service=git-receive-pack&a=b").allows());
+    EXPECT_FALSE(decided("POST", "/x.git/git-upload-pack").allows());
+}
+
 }  // namespace
 }  // namespace oyat::policy

@@ -30,6 +30,8 @@ bool hides(const Rule& earlier, const Rule& later) {
                   [](const auto& a, const auto& b) { return a.first <= b.first && b.last <= a.last; }) &&
            covers(earlier.methods, later.methods, std::equal_to<>{}) &&
            covers(earlier.paths, later.paths,
+                  [](const auto& a, const auto& b) { return a.text() == b.text(); }) &&
+           covers(earlier.refs, later.refs,
                   [](const auto& a, const auto& b) { return a.text() == b.text(); });
 }
 

@@ -49,6 +49,7 @@ struct Rule {
     Protocol protocol = Protocol::any;
     std::vector<std::string> methods;  // upper case as on the wire
     std::vector<PathPattern> paths;
+    std::vector<Glob> refs;  // that a git push changes: all of them where it allows, any where it does not
     bool only_when_read =
         false;  // method and path count where requests are read anyway, and ask for no reading
     Strength require = Strength::cidr;  // allows only what is known at least so well
@@ -60,7 +61,7 @@ struct Rule {
     std::uint32_t requests_per_second = 0;
     std::string note;
 
-    [[nodiscard]] bool reads_requests() const { return !methods.empty() || !paths.empty(); }
+    [[nodiscard]] bool reads_requests() const { return !methods.empty() || !paths.empty() || !refs.empty(); }
 };
 
 [[nodiscard]] std::string_view to_string(Action action) noexcept;

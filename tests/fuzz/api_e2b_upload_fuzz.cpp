@@ -5,9 +5,9 @@
 #include <string_view>
 #include <variant>
 
-#include "api/e2b/gzip.hpp"
 #include "api/e2b/multipart.hpp"
 #include "base/assert.hpp"
+#include "http/gzip.hpp"
 
 namespace {
 
@@ -26,7 +26,7 @@ void read_multipart(std::string_view rest, std::size_t step) {
 }
 
 void unpack(std::string_view rest, std::size_t step) {
-    oyat::e2b::Gunzip gunzip;
+    oyat::http::Gunzip gunzip;
     std::size_t total = 0;
     while (!rest.empty()) {
         gunzip.put(rest.substr(0, step));
@@ -35,7 +35,7 @@ void unpack(std::string_view rest, std::size_t step) {
             const auto piece = gunzip.take();
             if (!piece) return;
             if (piece->empty()) break;
-            OYAT_ASSERT(piece->size() <= oyat::e2b::Gunzip::kMostAtOnce);
+            OYAT_ASSERT(piece->size() <= oyat::http::Gunzip::kMostAtOnce);
             total += piece->size();
             if (total > 16 * 1024 * 1024) return;
         }

@@ -2,10 +2,10 @@
 #include "api/e2b/byte_range.hpp"
 #include "api/e2b/error_answer.hpp"
 #include "api/e2b/file_transfer.hpp"
-#include "api/e2b/gzip.hpp"
 #include "api/e2b/http_date.hpp"
 #include "api/e2b/transfer_target.hpp"
 #include "base/throwing.hpp"
+#include "http/gzip.hpp"
 #include "http/url.hpp"
 
 namespace oyat::e2b {
@@ -55,7 +55,7 @@ Task<> send_gzip(http::Exchange& exchange, core::FileSource& source, std::string
     http::Fields fields = fields_of(source.entry());
     fields.add("Content-Encoding", "gzip");
     co_await exchange.start(200, std::move(fields), std::nullopt);
-    Gzip gzip;
+    http::Gzip gzip;
     for (; !piece.empty(); piece = co_await source.next()) {
         const std::string packed = gzip.put(piece);
         if (!packed.empty()) co_await exchange.write(packed);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/e2b/gzip.hpp"
 #include "http/exchange.hpp"
+#include "http/gzip.hpp"
 
 namespace oyat::e2b {
 
@@ -26,7 +26,7 @@ private:
 
     http::Exchange& exchange_;
     std::vector<char> piece_;
-    std::optional<Gunzip> gunzip_;
+    std::optional<http::Gunzip> gunzip_;
     std::string unpacked_;
 };
 

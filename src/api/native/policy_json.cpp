@@ -82,8 +82,12 @@ json::object explain_json(const policy::Policy& policy, Body& connect, WallTime 
     attempt.port = static_cast<std::uint16_t>(connect.number("port", 65535).value_or(443));
     const auto method = connect.text("method");
     const auto path = connect.text("path");
+    const auto ref = connect.text("ref");
+    policy::Push push;
+    if (ref) push.refs = {{*ref}};
     const policy::Request request{.method = method ? std::string_view{*method} : "GET",
-                                  .target = policy::CanonicalTarget::of(path ? *path : "/")};
+                                  .target = policy::CanonicalTarget::of(path ? *path : "/"),
+                                  .push = ref ? &push : nullptr};
     attempt.protocol = attempt.port == 80                      ? policy::Protocol::http
                        : attempt.port == 443 || method || path ? policy::Protocol::tls
                                                                : policy::Protocol::tcp;
@@ -105,6 +109,9 @@ json::object explain_json(const policy::Policy& policy, Body& connect, WallTime 
         attempt.request = &request;
         attempt.strength = policy::Strength::authority;
         decision = decide(policy, attempt, now);
+    }
+    if (decision.need == policy::Need::push) {
+        throw Error{Errc::invalid_argument, "a rule asks which ref is pushed: connect.ref is missing"};
     }
     return {{"verdict", verdict_of(decision)},         {"rule", core::json_text(decision.rule)},
             {"layer", to_string(decision.layer)},      {"category", core::json_text(decision.category)},

@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 
-namespace oyat::e2b {
+namespace oyat::http {
 
 // Compresses a stream piece by piece, into one gzip member.
 class Gzip {
@@ -49,4 +49,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace oyat::e2b
+}  // namespace oyat::http

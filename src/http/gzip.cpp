@@ -1,10 +1,10 @@
-#include "api/e2b/gzip.hpp"
+#include "http/gzip.hpp"
 
 #include <zlib.h>
 
 #include "base/assert.hpp"
 
-namespace oyat::e2b {
+namespace oyat::http {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib's way to say: gzip header and trailer, largest window
@@ -105,4 +105,4 @@ bool Gunzip::at_end() const noexcept {
     return !state_->inside_member;
 }
 
-}  // namespace oyat::e2b
+}  // namespace oyat::http
