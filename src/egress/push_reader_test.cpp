@@ -89,7 +89,7 @@ TEST(PushReader, TakesOnlyNamesThatGitTakes) {
     for (const char* name :
          {"main", "HEAD", "refs/heads/../main", "refs/heads/a b", "refs/heads//a", "refs/heads/a/",
           "refs/heads/.a", "refs/heads/a.lock", "refs/heads/a.lock/b", "refs/heads/a~1", "refs/heads/a.",
-          "refs/heads/a@{1}", "refs/heads/a\n", "refs/heads/*", "refs/", "/refs/heads/a"}) {
+          "refs/heads/a@{1}", "refs/heads/a\nb", "refs/heads/*", "refs/", "/refs/heads/a"}) {
         EXPECT_FALSE(is_full_ref(name)) << name;
         EXPECT_FALSE(plain().take(command(name) + "0000")) << name;
     }

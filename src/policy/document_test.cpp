@@ -311,13 +311,12 @@ TEST(PolicyDocument, WhatTheReaderOfTomlTakesForImpossibleIsRefused) {
 TEST(Document, ARefIsSaidInFull) {
     const auto made = document_from_toml(
         "default = \"deny\"\n[[rule]]\nid = \"push\"\naction = \"allow\"\nref = [\"refs/heads/agent/**\"]\n",
-        Vocabulary::shipped());
+        kWords);
     ASSERT_TRUE(made) << made.error().message();
     EXPECT_TRUE(made->rules.at(0).refs.at(0).matches("refs/heads/agent/a/b"));
     EXPECT_TRUE(made->rules.at(0).reads_requests());
     const auto refused = document_from_toml(
-        "default = \"deny\"\n[[rule]]\nid = \"push\"\naction = \"allow\"\nref = \"main\"\n",
-        Vocabulary::shipped());
+        "default = \"deny\"\n[[rule]]\nid = \"push\"\naction = \"allow\"\nref = \"main\"\n", kWords);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message().find("refs/heads/"), std::string::npos);
 }

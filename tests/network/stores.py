@@ -6,7 +6,7 @@ ADDRESS = "203.0.113.60"
 KEY_ID, SECRET_KEY = "AKIATESTTESTTESTTEST", "v3ryS3cretSigningKey/With+Signs0123456789"
 POLICY = {"preset": "packages-only", "rule": [
     {"id": "store", "category": "internal-apis", "action": "allow", "host": ["store.test"], "port": [443], "method": ["GET", "HEAD", "PUT"],
-     "path": ["/work/**"]}]}
+     "path": ["/work", "/work/**"]}]}
 CLIENT = """import boto3, io, sys, urllib.request
 from botocore.config import Config
 def client(**more):
@@ -91,10 +91,9 @@ def signed_piece_by_piece_is_refused(workplace, store):
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 import http.client, ssl
-signed = AWSRequest("PUT", "https://store.test/work/pieces", headers={"X-Amz-Content-SHA256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD",
-                    "X-Amz-Decoded-Content-Length": "5", "Content-Encoding": "aws-chunked"}, data=b"5;chunk-signature=0\\r\\nhello\\r\\n0\\r\\n\\r\\n")
+signed = AWSRequest("PUT", "https://store.test/work/pieces", headers={"X-Amz-Decoded-Content-Length": "5", "Content-Encoding": "aws-chunked"}, data=b"5;chunk-signature=0\\r\\nhello\\r\\n0\\r\\n\\r\\n")
 signer = S3SigV4Auth(boto3.Session().get_credentials(), "s3", "eu-test-1")
-signer.payload = lambda request: request.headers["X-Amz-Content-SHA256"]
+signer.payload = lambda request: "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
 signer.add_auth(signed)
 connection = http.client.HTTPSConnection("store.test")
 connection.request("PUT", "/work/pieces", body=signed.data, headers=dict(signed.headers.items()))

@@ -16,7 +16,8 @@ class GitServer:
         path = self.root / f"{name}.git"
         git = ["git", "-c", "user.name=Test", "-c", "user.email=test@a.test", "-c", "init.defaultBranch=main"]
         subprocess.run([*git, "init", "--quiet", "--bare", str(path)], check=True)
-        subprocess.run(["git", "-C", str(path), "config", "http.receivepack", "true"], check=True)
+        for setting in ("http.receivepack", "receive.advertisePushOptions"):
+            subprocess.run(["git", "-C", str(path), "config", setting, "true"], check=True)
         tree = subprocess.run(["git", "-C", str(path), "mktree"], input=b"", capture_output=True, check=True).stdout.decode().strip()
         commit = subprocess.run([*git, "-C", str(path), "commit-tree", "-m", "first", tree], capture_output=True, check=True).stdout.decode().strip()
         subprocess.run(["git", "-C", str(path), "update-ref", "refs/heads/main", commit], check=True)

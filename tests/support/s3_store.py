@@ -102,8 +102,8 @@ class _Request(http.server.BaseHTTPRequestHandler):
         age = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.strptime(time + "+0000", "%Y%m%dT%H%M%SZ%z")
         if abs(age.total_seconds()) > 900:
             raise Refused(f"signed at {time}")
-        missing = {"host"} | {name.lower() for name in self.headers if name.lower().startswith("x-amz-")}
-        if missing -= set(fields.split(";")):
+        missing = ({"host"} | {name.lower() for name in self.headers if name.lower().startswith("x-amz-")}) - set(fields.split(";"))
+        if missing:
             raise Refused(f"{missing} are not signed")
         if payload not in (UNSIGNED, TRAILER) and payload != hashlib.sha256(body).hexdigest():
             raise Refused("the body is not the one that was signed")
