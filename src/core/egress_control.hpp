@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,12 @@ struct EgressSockets {
     Fd dns_tcp;
 };
 
+// What a sandbox has sent and received since its sockets were attached, on the wire.
+struct Traffic {
+    std::uint64_t up = 0;
+    std::uint64_t down = 0;
+};
+
 // The proxy and the name server of each sandbox. attach() returns with the policy in force, so it is called
 // before the first program of the sandbox starts.
 class EgressControl {
@@ -24,7 +31,8 @@ public:
     virtual void attach(std::string sandbox, std::string tenant, EgressSockets sockets, PolicyPtr policy) = 0;
     // Judges the open connections again; returns how many of them were cut, at once.
     virtual std::size_t update(const std::string& sandbox, PolicyPtr policy) = 0;
-    virtual void detach(const std::string& sandbox) = 0;  // cuts everything
+    virtual void detach(const std::string& sandbox) = 0;                          // cuts everything
+    [[nodiscard]] virtual Traffic traffic(const std::string& sandbox) const = 0;  // zeroes when there is none
     // The certificate of the authority that a tenant's sandboxes must trust so that connections can be read.
     // Makes it the first time.
     [[nodiscard]] virtual std::string authority_pem(const std::string& tenant) = 0;

@@ -109,7 +109,12 @@ public:
     }
     void detach(const std::string& sandbox) override { attached.erase(sandbox); }
     std::string authority_pem(const std::string& tenant) override { return "authority of " + tenant + "\n"; }
+    Traffic traffic(const std::string& sandbox) const override {
+        const auto found = moved.find(sandbox);
+        return found == moved.end() ? Traffic{} : found->second;
+    }
     std::map<std::string, PolicyPtr> attached;
+    std::map<std::string, Traffic> moved;
 };
 
 class FakeKeeper final : public Keeper, public AgentConnector {

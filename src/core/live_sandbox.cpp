@@ -374,6 +374,8 @@ std::optional<Signal> LiveSandbox::sample(const BoxUsage& usage) {
     limits_.observe(usage);
     history_.add(deps_.clock.wall(), deps_.clock.mono(), usage);
     processes_.tidy();
+    const Traffic traffic = deps_.egress.traffic(record_.id);
+    if (auto signal = suspicion_.see_traffic(traffic, deps_.clock.mono())) return signal;
     constexpr double kPerMille = 10;  // a whole CPU is 1,000 thousandths and 100 per cent
     return suspicion_.see_cpu(history_.latest_percent(), record_.limits.cpu_millis / kPerMille,
                               deps_.clock.mono());

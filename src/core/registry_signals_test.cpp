@@ -78,6 +78,20 @@ TEST(Signals, OfTheNameServerAreActedOnAndNotRecordedTwice) {
         with(SignalKind::dns_tunnel, SignalAction::freeze));
 }
 
+TEST(Signals, AnUploadIsSeenInTheSamplesWhileItRuns) {
+    in_house(
+        [](House& house) -> Task<> {
+            const auto sandbox = co_await house.create();
+            co_await house.sandboxes->take_samples();
+            EXPECT_FALSE(sandbox->record().held);
+            house.egress.moved[sandbox->record().id].up = 300u << 20;
+            co_await house.sandboxes->take_samples();
+            co_await House::turns();
+            EXPECT_TRUE(sandbox->record().held);
+        },
+        with(SignalKind::upload_spike, SignalAction::freeze));
+}
+
 TEST(Signals, ASpinIsSeenInTheSamples) {
     SandboxesConfig config = with(SignalKind::spin, SignalAction::freeze);
     config.signals.spin_after = std::chrono::seconds{30};

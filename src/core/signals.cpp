@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/json/value.hpp>
+#include <utility>
 
 namespace oyat::core {
 namespace {
@@ -112,7 +113,7 @@ std::optional<Signal> Suspicion::hear(const Event& event, MonoTime now) {
                      "placeholders of secrets were sent where they do not belong, three times in ten minutes",
                      now);
     }
-    if (type == "connect.closed") return hear_end(event, now);
+    if (type == "connect.closed") return std::nullopt;  // was heard when it was judged
     if (type.starts_with("connect.") || type.starts_with("dns.")) return hear_connection(event, now);
     return std::nullopt;
 }
@@ -139,12 +140,14 @@ std::optional<Signal> Suspicion::hear_connection(const Event& event, MonoTime no
     return std::nullopt;
 }
 
-std::optional<Signal> Suspicion::hear_end(const Event& event, MonoTime now) {
+std::optional<Signal> Suspicion::see_traffic(Traffic so_far, MonoTime now) {
+    if (so_far.up < traffic_seen_.up || so_far.down < traffic_seen_.down) traffic_seen_ = {};
+    const Traffic before = std::exchange(traffic_seen_, so_far);
     const auto minute = std::chrono::duration_cast<std::chrono::minutes>(now.time_since_epoch());
     while (!traffic_.empty() && minute - traffic_.front().when >= kTrafficWindow) traffic_.pop_front();
     if (traffic_.empty() || traffic_.back().when != minute) traffic_.push_back({minute, 0, 0});
-    traffic_.back().up += number(event, "up", 0);
-    traffic_.back().down += number(event, "down", 0);
+    traffic_.back().up += so_far.up - before.up;
+    traffic_.back().down += so_far.down - before.down;
     std::uint64_t up = 0;
     std::uint64_t down = 0;
     for (const Minute& each : traffic_) {

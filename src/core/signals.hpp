@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "core/egress_control.hpp"
 #include "core/event.hpp"
 
 namespace oyat::core {
@@ -79,13 +80,15 @@ public:
     [[nodiscard]] std::optional<Signal> hear(const Event& event, MonoTime now);
     // How much CPU it used since the last sample, of one CPU, and how much it may.
     [[nodiscard]] std::optional<Signal> see_cpu(double percent, double most_percent, MonoTime now);
+    // What it has sent and received so far, also by connections that are still open. Less than before: it is
+    // counted from nothing again.
+    [[nodiscard]] std::optional<Signal> see_traffic(Traffic so_far, MonoTime now);
     // Somebody outside hears of it: output, a file, a connection.
     void show_life(MonoTime now) { last_life_ = now; }
 
 private:
     [[nodiscard]] std::optional<Signal> raise(SignalKind kind, std::string why, MonoTime now);
     [[nodiscard]] std::optional<Signal> hear_connection(const Event& event, MonoTime now);
-    [[nodiscard]] std::optional<Signal> hear_end(const Event& event, MonoTime now);
 
     struct Minute {
         std::chrono::minutes when;
@@ -97,6 +100,7 @@ private:
     Burst mail_;
     Burst mining_;
     Burst probes_;
+    Traffic traffic_seen_;
     std::deque<Minute> traffic_;  // of the last ten minutes
     std::optional<MonoTime> busy_since_;
     MonoTime last_life_{};

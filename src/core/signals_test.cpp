@@ -24,9 +24,17 @@ protected:
         return signal;
     }
 
+    // So much is sent and received until the next sample.
+    std::optional<Signal> moves(std::uint64_t up, std::uint64_t down) {
+        so_far.up += up;
+        so_far.down += down;
+        return suspicion.see_traffic(so_far, now);
+    }
+
     SignalRules rules;
     Suspicion suspicion{rules};
     MonoTime now = MonoTime{} + 24h;
+    Traffic so_far;
 };
 
 TEST_F(SignalsTest, ALookRoundForAWayOutIsABurstOfDenials) {
@@ -86,20 +94,26 @@ TEST_F(SignalsTest, APoolsNameIsAWholeDomainNotAnEndOfOne) {
 }
 
 TEST_F(SignalsTest, FarMoreOutThanInIsAnUploadSpike) {
-    for (int part = 0; part < 3; ++part)
-        EXPECT_FALSE(hear("connect.closed", {{"up", 64u << 20}, {"down", 1000}}));
-    const auto signal = hear("connect.closed", {{"up", 64u << 20}, {"down", 1000}});
+    for (int part = 0; part < 3; ++part) EXPECT_FALSE(moves(64u << 20, 1000));
+    const auto signal = moves(64u << 20, 1000);
     ASSERT_TRUE(signal);
     EXPECT_EQ(signal->kind, SignalKind::upload_spike);
 }
 
 TEST_F(SignalsTest, DownloadsAndWhatIsSentOverHoursAreNoSpike) {
-    EXPECT_FALSE(hear("connect.closed", {{"up", 300u << 20}, {"down", 2000u << 20}}));
+    EXPECT_FALSE(moves(300u << 20, 2000u << 20));
     now += 11min;
     for (int hour = 0; hour < 20; ++hour) {
-        EXPECT_FALSE(hear("connect.closed", {{"up", 100u << 20}, {"down", 0}}));
+        EXPECT_FALSE(moves(100u << 20, 0));
         now += 11min;
     }
+}
+
+TEST_F(SignalsTest, WhatIsCountedFromNothingAgainIsNotTakenForMore) {
+    EXPECT_FALSE(moves(200u << 20, 0));
+    so_far = {};  // its sockets are new ones
+    EXPECT_FALSE(moves(50u << 20, 0));
+    EXPECT_TRUE(moves(10u << 20, 0));
 }
 
 TEST_F(SignalsTest, ThreePlaceholdersOnTheWrongWayAreAProbe) {

@@ -73,6 +73,11 @@ public:
         }
     }
 
+    core::Traffic traffic(const std::string& sandbox) const override {
+        const auto found = outlets_->find(sandbox);
+        return found == outlets_->end() ? core::Traffic{} : found->second->traffic();
+    }
+
     std::string authority_pem(const std::string& tenant) override {
         return shared_->authorities.of(tenant).certificate_pem();
     }

@@ -266,6 +266,7 @@ public:
     [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest&) override {
         return nullptr;
     }
+    [[nodiscard]] bool may_look_up(const std::string&) override { return true; }
 
 private:
     std::string sandbox_;

@@ -156,6 +156,14 @@ Interception::Verdict Interception::judge(const UnderWay& request) const {
 
 Task<> Interception::answer(Exchange& exchange) {
     const RequestHead& head = exchange.request();
+    if (head.fields.has_token("Upgrade", "h2c")) {
+        // Behind it nobody would judge requests any more (threats E-11). Ignoring it is allowed, too; but who
+        // asks for it should know why it gets HTTP/1.1 and nothing else.
+        boost::json::object denied = fields(head, head.host);
+        denied["rule"] = "h2c";
+        around_.report.repeated("connect.denied", std::move(denied), Fault::policy);
+        co_return co_await refuse(exchange, 403, "refused: HTTP/2 without TLS (h2c); ask by HTTP/1.1");
+    }
     Result<std::string> host = co_await host_of(head);
     if (!host) {
         boost::json::object denied = fields(head, head.host);

@@ -68,6 +68,20 @@ TEST(Interception, NothingSmuggledReachesTheServer) {
     });
 }
 
+// Behind it nobody would judge requests any more; an upgrade to a WebSocket is one of its own.
+TEST(Interception, AnUpgradeToHttp2InClearIsRefusedAndTold) {
+    in_scene([](ReadScene& scene) -> Task<> {
+        for (const char* upgrade : {"h2c", "H2C", "websocket, h2c"}) {
+            const std::string answer =
+                co_await scene.ask("GET /ok HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: " +
+                                   std::string{upgrade} + "\r\n\r\n");
+            EXPECT_TRUE(answer.starts_with("HTTP/1.1 403") && has(answer, "h2c")) << answer;
+        }
+        EXPECT_EQ(scene.connects, 0U);
+        EXPECT_TRUE(scene.log.has("connect.denied", "\"rule\":\"h2c\""));
+    });
+}
+
 // threats E-12
 TEST(Interception, PathsThatTwoServersReadDifferentlyAreInNoAllowedPath) {
     in_scene([](ReadScene& scene) -> Task<> {
@@ -284,6 +298,7 @@ public:
         };
         return std::make_unique<Watch>();
     }
+    bool may_look_up(const std::string&) override { return true; }
 };
 
 TEST(Interception, LetsSomebodyElseChangeOrStopWhatLeaves) {

@@ -28,12 +28,12 @@ Task<bool> read_exactly(Stream& stream, std::span<char> into) {
 
 }  // namespace
 
-NameServer::NameServer(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins, Spawn spawn,
-                       std::string sandbox, Fd udp, Fd tcp)
+NameServer::NameServer(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins,
+                       http::RequestTransform* transform, Spawn spawn, std::string sandbox, Fd udp, Fd tcp)
     : shared_{shared},
       report_{report},
       spawn_{std::move(spawn)},
-      names_{shared, policy, report, pins, std::move(sandbox)},
+      names_{shared, policy, report, pins, transform, std::move(sandbox)},
       udp_{shared.executor, std::move(udp)},
       tcp_{shared.executor, std::move(tcp)} {}
 

@@ -16,8 +16,8 @@ class NameServer {
 public:
     using Spawn = std::function<void(Task<>)>;
     // `spawn` starts a task whose owner keeps this object and all that it refers to alive.
-    NameServer(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins, Spawn spawn,
-               std::string sandbox, Fd udp, Fd tcp);
+    NameServer(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins,
+               http::RequestTransform* transform, Spawn spawn, std::string sandbox, Fd udp, Fd tcp);
 
     Task<> run_datagrams();  // both run until close()
     Task<> run_streams();

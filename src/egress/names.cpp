@@ -15,17 +15,22 @@ constexpr std::chrono::seconds kLongestTtl{300};
 // what all have together.
 constexpr std::size_t kShareOfBusyResolvers = 8;
 
+// What stands on the record for a name that holds what the record must not have.
+constexpr const char* kWithheld = "(withheld)";
+
 dns::Answer own_address(const dns::Question& question) {
     return {.records = {{question.name, dns::Type::a, kOwnTtl, {'\x7f', 0, 0, 1}}}};
 }
 
 }  // namespace
 
-Names::Names(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins, std::string sandbox)
+Names::Names(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins,
+             http::RequestTransform* transform, std::string sandbox)
     : shared_{shared},
       policy_{policy},
       report_{report},
       pins_{pins},
+      transform_{transform},
       sandbox_{std::move(sandbox)},
       rate_{shared.config.limits.names_per_second, shared.config.limits.names_burst, shared.clock.mono()} {}
 
@@ -45,6 +50,10 @@ Task<> Names::look_up(std::string name) {
 
 Task<dns::Answer> Names::answer_to(dns::Query query) {
     std::string name = dns::to_text(query.question.name);
+    // Before any rule: whoever tries is told so, also where the name could not be asked for anyway.
+    if (transform_ != nullptr && !transform_->may_look_up(name)) {
+        co_return deny(query, kWithheld, "secret-placeholder", dns::Rcode::refused);
+    }
     const core::PolicyPtr policy = policy_;
     const NameVerdict verdict =
         judge_name(query, sandbox_, *policy, shared_.destinations(), shared_.clock.wall());

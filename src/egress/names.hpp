@@ -10,14 +10,17 @@
 #include "egress/shared.hpp"
 #include "egress/token_bucket.hpp"
 #include "egress/tunnel_watch.hpp"
+#include "http/request_transform.hpp"
 
 namespace oyat::egress {
 
 // What one sandbox is told about names: by its policy, on its record, and with a pin for each address.
 class Names {
 public:
-    // `policy` is the one in force, which changes. All but the name outlive this.
-    Names(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins, std::string sandbox);
+    // `policy` is the one in force, which changes. `transform` says which names may not leave; null: all may.
+    // All but the name outlive this.
+    Names(Shared& shared, const core::PolicyPtr& policy, Report& report, Pins& pins,
+          http::RequestTransform* transform, std::string sandbox);
 
     // Whether one more question is within the sandbox's rate; what is not is on the record.
     [[nodiscard]] bool take_turn();
@@ -45,6 +48,7 @@ private:
     const core::PolicyPtr& policy_;
     Report& report_;
     Pins& pins_;
+    http::RequestTransform* transform_;
     std::string sandbox_;
     TokenBucket rate_;
     AnswerCache cache_;

@@ -87,6 +87,32 @@ TEST(Names, AnAnswerThatIsRememberedIsJudgedByThePolicyOfNow) {
     });
 }
 
+// Whose names are secret when they say so.
+class Discreet final : public http::RequestTransform {
+public:
+    [[nodiscard]] std::size_t wants_body(const http::OutgoingRequest&) const override { return 0; }
+    Task<Result<void>> apply(http::OutgoingRequest&) override { co_return Result<void>{}; }
+    [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest&) override {
+        return nullptr;
+    }
+    [[nodiscard]] bool may_look_up(const std::string& name) override { return !name.contains("placeholder"); }
+};
+
+TEST(Names, ANameThatMustNotLeaveIsRefusedAndNotWrittenDown) {  // threats E-20
+    EgressConfig settings;
+    settings.transform = [](const std::string&) { return std::make_unique<Discreet>(); };
+    in_house(
+        [](House& house) -> Task<> {
+            for (const char* name : {"placeholder.evil.test", "a.placeholder.localhost"}) {
+                const std::string answer = co_await hear(house, name, Type::a, house.dns_udp);
+                EXPECT_EQ(or_throw(dns::parse_reply(answer)).rcode, Rcode::refused) << name;
+            }
+            EXPECT_TRUE(house.log.has("dns.denied", "secret-placeholder"));
+            EXPECT_FALSE(house.log.has("dns.denied", "placeholder.evil"));
+        },
+        std::move(settings));
+}
+
 TEST(Names, TheOperatorsEntriesNeedNoResolver) {
     EgressConfig settings;
     settings.hosts = {{"db.internal", {"10.20.0.5"}}};

@@ -38,6 +38,7 @@ Outlet::Outlet(std::shared_ptr<Shared> shared, std::string sandbox, std::string 
              policy_,
              report_,
              pins_,
+             transform_.get(),
              [this](Task<> task) { spawn(std::move(task)); },
              std::move(sandbox),
              std::move(sockets.dns_udp),

@@ -39,6 +39,7 @@ public:
     void take_over_pins(const boost::json::array& pins) { pins_.restore(pins, shared_->clock.mono()); }
     [[nodiscard]] bool has_unsaved_pins() const { return pins_.have_changed(); }
     Task<> save_pins();
+    [[nodiscard]] core::Traffic traffic() const noexcept { return traffic_; }
     // A paused sandbox's pins do not age.
     void pause() { pins_.pause(shared_->clock.mono()); }
     void resume() { pins_.resume(shared_->clock.mono()); }
@@ -85,6 +86,7 @@ private:
     TokenBucket rate_;
     Pace pace_;
     Budgets budgets_;
+    core::Traffic traffic_;
     std::unique_ptr<http::RequestTransform> transform_;  // null: requests leave as they were sent
     std::set<Connection*> connections_;                  // each is owned by the task that carries it
     bool cut_ = false;

@@ -68,6 +68,8 @@ struct Outlet::Connection {
         return std::max(outlet.pace_.after(bytes, outlet.shared_->clock.mono()), spend(direction, bytes));
     }
     std::chrono::nanoseconds spend(Budgets::Direction direction, std::uint64_t bytes) {
+        core::Traffic& traffic = outlet.traffic_;
+        (direction == Budgets::Direction::up ? traffic.up : traffic.down) += bytes;
         return outlet.budgets_.spend(payer_.rule, direction, bytes, outlet.shared_->clock.mono());
     }
 

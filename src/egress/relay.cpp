@@ -78,6 +78,9 @@ Task<> Relay::send_first(std::string bytes) {
         done += static_cast<std::size_t>(sys(sent, "write"));
     }
     up_ += bytes.size();
+    if (bytes.empty()) co_return;
+    const std::chrono::nanoseconds wait = toll_(Budgets::Direction::up, bytes.size());
+    if (wait.count() > 0) co_await sleep_for(wait);
 }
 
 // Does not return before the other direction has ended too: the race is over when its first task is.

@@ -37,7 +37,8 @@ public:
 };
 
 // Changes the requests of one client on their way out, or refuses them: how a secret comes to where it is
-// bound, and how one that is carried elsewhere is noticed. On the loop; outlives the connections.
+// bound, and how one that is carried elsewhere, be it in a name, is noticed. On the loop; outlives the
+// connections.
 class RequestTransform {
 public:
     virtual ~RequestTransform() = default;
@@ -48,6 +49,8 @@ public:
     virtual Task<Result<void>> apply(OutgoingRequest& request) = 0;
     // For a body that is not known whole; null when there is nothing to be looked for.
     [[nodiscard]] virtual std::unique_ptr<BodyWatch> watch(const OutgoingRequest& request) = 0;
+    // Whether the client may ask for a name: one can be made of what should not leave.
+    [[nodiscard]] virtual bool may_look_up(const std::string& name) = 0;
 };
 
 }  // namespace oyat::http

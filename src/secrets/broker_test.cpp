@@ -286,5 +286,21 @@ TEST_F(BrokerTest, RequestsWithoutSecretsPassAsTheyAre) {
     EXPECT_TRUE(prepared.notes.empty());
 }
 
+// threats E-20: case is lost in a name, and labels end at 63 bytes.
+TEST_F(BrokerTest, ANameMadeOfAPlaceholderIsKnownInEachOfItsWritings) {
+    const std::string placeholder = bind(binding(SecretPlace::header, "Authorization"));
+    const auto lower = [](std::string text) {
+        for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        return text;
+    };
+    const std::string coded = lower(base64("k=" + placeholder));
+    for (const std::string& name :
+         {lower(placeholder) + ".evil.test", lower(placeholder).insert(12, 1, '.') + ".test",
+          coded.substr(0, 20) + "." + coded.substr(20) + ".test", std::string{"x-oyat_ph_0123456789.test"}}) {
+        EXPECT_TRUE(broker_.could_be_placeholder(name)) << name;
+    }
+    EXPECT_FALSE(broker_.could_be_placeholder("registry.npmjs.org"));
+}
+
 }  // namespace
 }  // namespace oyat::secrets

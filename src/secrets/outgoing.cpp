@@ -17,6 +17,8 @@ RequestView view_of(const http::OutgoingRequest& request) {
     return view;
 }
 
+constexpr std::uint16_t kNamePort = 53;
+
 class Watch final : public http::BodyWatch {
 public:
     Watch(Secrets& secrets, std::string sandbox, Broker::Scanner scanner,
@@ -62,6 +64,13 @@ std::unique_ptr<http::BodyWatch> Outgoing::watch(const http::OutgoingRequest& re
     const Broker* const broker = secrets_.broker(sandbox_);
     if (broker == nullptr) return nullptr;
     return std::make_unique<Watch>(secrets_, sandbox_, broker->scanner(), request);
+}
+
+bool Outgoing::may_look_up(const std::string& name) {
+    const Broker* const broker = secrets_.broker(sandbox_);
+    if (broker == nullptr || !broker->could_be_placeholder(name)) return true;
+    secrets_.leaked(sandbox_, name, kNamePort, "name");
+    return false;
 }
 
 }  // namespace oyat::secrets

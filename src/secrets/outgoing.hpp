@@ -15,6 +15,7 @@ public:
     [[nodiscard]] std::size_t wants_body(const http::OutgoingRequest& request) const override;
     Task<Result<void>> apply(http::OutgoingRequest& request) override;
     [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest& request) override;
+    [[nodiscard]] bool may_look_up(const std::string& name) override;
 
 private:
     Secrets& secrets_;

@@ -70,6 +70,7 @@ Spellings::Spellings(std::vector<Item> items) : items_{std::move(items)} {
         for (const Base64 alphabet : {Base64::standard, Base64::url}) {
             for (const std::size_t before : {0, 1, 2}) {
                 forms_.push_back({base64_inside(placeholder, before, alphabet), i});
+                lower_.push_back({lower(forms_.back().text), i});
             }
         }
         forms_.push_back({hex(placeholder), i});

@@ -2,8 +2,8 @@
 line a try.
 
 A try: {"address": text, "port": number, "udp": bool, "send": base64, "pieces": number, "finish": bool, "wait": seconds, "tls": name, "delay":
-seconds}; `finish` says that nothing more will be sent, `tls` that a handshake comes first, by that name. An address with a colon is taken
-as IPv6. What came: {"got": base64, "errno": name or "", "ms": number};
+seconds, "pause": seconds, "alpn": protocol}; `pause` is made after each piece, `finish` says that nothing more will be sent, `tls` that a handshake comes first, by that name, for HTTP/1.1 unless
+`alpn` says "h2". An address with a colon is taken as IPv6. What came: {"got": base64, "errno": name or "", "ms": number};
 errno is empty when the other side closed in good order.
 """
 import base64
@@ -22,9 +22,9 @@ def pieces_of(data, count):
     return [data[at:at + size] for at in range(0, len(data), size)]
 
 
-def over_tls(connection, name):
+def over_tls(connection, name, protocol):
     trust = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
-    trust.set_alpn_protocols(["http/1.1"])
+    trust.set_alpn_protocols([protocol])
     return trust.wrap_socket(connection, server_hostname=name)
 
 
@@ -41,9 +41,10 @@ def knock(attempt):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             time.sleep(attempt.get("delay", 0))
             if "tls" in attempt:
-                connection = over_tls(connection, attempt["tls"])
+                connection = over_tls(connection, attempt["tls"], attempt.get("alpn", "http/1.1"))
             for piece in pieces_of(base64.b64decode(attempt.get("send", "")), attempt.get("pieces", 1)):
                 connection.sendall(piece)
+                time.sleep(attempt.get("pause", 0))
             if attempt.get("finish"):
                 connection.shutdown(socket.SHUT_WR)
             while len(got) < 65536:

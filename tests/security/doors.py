@@ -46,10 +46,10 @@ def curl(sandbox, *words, user="user"):
     return sandbox.run(["curl", "--silent", "--show-error", "--max-time", "8", *words], user=user)
 
 
-def reach(internet, sandbox, host="a.test"):
+def reach(internet, sandbox, host="a.test", path="/well"):
     """An allowed name answers, and it was the right server that did."""
     seen = len(internet.services.visits)
-    answer = curl(sandbox, f"https://{host}/well")
+    answer = curl(sandbox, f"https://{host}{path}")
     assert answer.exit_code == 0 and json.loads(answer.stdout)["answered"] == host, f"{host} does not answer: {answer.stdout} {answer.stderr}"
     assert any(visit.server_name == host and visit.heads for visit in internet.services.visits[seen:]), "the fixture did not see it"
 
@@ -67,14 +67,14 @@ def events(server, sandbox, prefix):
 
 
 @contextlib.contextmanager
-def nothing_leaves(internet, sandbox):
+def nothing_leaves(internet, sandbox, path="/well"):
     """What is done inside reaches nobody, and the sandbox is of use before and after it."""
-    reach(internet, sandbox)
+    reach(internet, sandbox, path=path)
     internet.forget()
     yield
     left = internet.packets.all()
     assert not left, f"left the machine: {sorted(set(left))[:8]}"
-    reach(internet, sandbox)
+    reach(internet, sandbox, path=path)
 
 
 @contextlib.contextmanager

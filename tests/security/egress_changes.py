@@ -1,9 +1,11 @@
 """E-15: a change of policy under load. Once the call has returned no connection is judged by the old one, and open ones are cut."""
+import socket
 import threading
 import time
 
 import doors
 from internet import OTHER
+from services import tls
 
 BOTH = {"network": {"allowOut": ["a.test", "c.test"], "denyOut": ["0.0.0.0/0"]}}
 ONE = {"allowOut": ["a.test"], "denyOut": ["0.0.0.0/0"]}
@@ -59,6 +61,80 @@ def under_load(server, internet):
         doors.reach(internet, sandbox)
 
 
+STREAM = "203.0.113.82"
+# One long transfer, one way or the other.
+TRANSFER = """
+import socket, ssl, sys, time
+one = ssl.create_default_context().wrap_socket(socket.create_connection(('stream.test', 443), timeout=10), server_hostname='stream.test')
+up = sys.argv[1] == 'up'
+one.sendall(b'%s /open/x HTTP/1.1\\r\\nHost: stream.test\\r\\n%s\\r\\n' % ((b'POST', b'Transfer-Encoding: chunked\\r\\n') if up else (b'GET', b'')))
+moved, told = 0, False
+try:
+    while True:
+        if up:
+            one.sendall(b'4000\\r\\n' + bytes(16384) + b'\\r\\n')
+            got = 16384
+        else:
+            got = len(one.recv(65536))
+        if not got:
+            break
+        moved += got
+        if moved > 4 << 20 and not told:
+            told = True
+            print('moving', flush=True)
+except OSError as error:
+    print('met', error, flush=True)
+print('cut', time.clock_gettime(time.CLOCK_MONOTONIC), flush=True)
+"""
+
+
+def takes_and_gives(connection, visit):
+    """Answers without an end, or reads without one."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        data = connection.recv(65536)
+        if not data:
+            return
+        head += data
+    if head.startswith(b"POST"):
+        while connection.recv(65536):
+            visit.at = time.monotonic()
+        return
+    connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        connection.sendall(b"10000\r\n" + bytes(65536) + b"\r\n")
+
+
+def in_a_transfer(server, internet, way, read):
+    """A transfer in the middle of which its host is closed: the program meets a reset at once, and the record says why."""
+    internet.names.hosts["stream.test"] = [STREAM]
+    listener = internet.services.serve(443, tls({"stream.test": internet.authority.server_context("stream.test")}, takes_and_gives), address=STREAM)
+    only_a = {"id": "a", "action": "allow", "host": ["a.test"], "port": [443]}
+    stream = {"id": "stream", "action": "allow", "host": ["stream.test"], "port": [443], **({"path": ["/open/**"]} if read else {})}
+    try:
+        with server.client.create(**doors.by_rules(only_a, stream)) as sandbox:
+            for user in doors.USERS:
+                sandbox.set_policy(doors.by_rules(only_a, stream)["policy"])
+                doors.reach(internet, sandbox)
+                said, returned = b"", None
+                for message in sandbox.start(["python3", "-c", TRANSFER, way], user=user, timeout_ms=60_000):
+                    said += doors.output_of(message)
+                    if returned is None and b"moving" in said:
+                        sandbox.set_policy(doors.by_rules(only_a)["policy"])
+                        returned = time.monotonic()
+                assert b"moving" in said and b"cut" in said, said
+                # CLOCK_MONOTONIC is the machine's, inside and outside of a sandbox.
+                late = float(said.split(b"cut ")[1].split()[0]) - returned
+                assert late < 0.1, f"the transfer went on for {late:.3f} s as {user}"
+                closed = [event for event in doors.events(server, sandbox, "connect.closed") if event.get("host") == "stream.test"]
+                assert closed and closed[-1]["reason"] == "policy" and closed[-1]["up" if way == "up" else "down"] > 1 << 20, closed
+                assert doors.curl(sandbox, "https://stream.test/open/x", user=user).exit_code != 0
+                doors.reach(internet, sandbox)
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
 def back_and_forth(server, internet):
     """Each call is in force when it returns, also when the next one comes at once."""
     with server.client.create(**BOTH) as sandbox:
@@ -86,5 +162,7 @@ def two_at_once(server, internet):
 
 def checks(tally, server, internet):
     tally.check("E-15 a change under load", under_load, server, internet)
+    for way, read in (("down", True), ("up", True), ("down", False), ("up", False)):
+        tally.check(f"E-15 a change in a transfer {way}{', read' if read else ''}", in_a_transfer, server, internet, way, read)
     tally.check("E-15 back and forth", back_and_forth, server, internet)
     tally.check("E-15 two changes at once", two_at_once, server, internet)

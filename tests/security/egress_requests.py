@@ -24,6 +24,9 @@ REFUSED = {
     "no host": request(host=None), "an empty host": request(host=""), "two hosts": request("GET /open/x HTTP/1.1", "Host: b.test"),
     "the same host twice": request("GET /open/x HTTP/1.1", "Host: a.test"), "a list of hosts": request(host="a.test, b.test"),
     "userinfo in the host": request(host="a.test@b.test"), "another port": request(host="a.test:22"), "a NUL in the host": request(host="a.test\0.b.test"),
+    "a control byte in the host": request(host="a.test\x01"), "an escape in the host": request(host="a%2etest"), "full-width dots in the host": request(host="a\xef\xbc\x8etest"),
+    "PROXY protocol": b"PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\n" + request(),
+    "PROXY protocol 2": b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01\x01\x01\x01\x02\x02\x02\x02\0\x01\0\x02" + request(),
     "a folded field": request("GET /open/x HTTP/1.1", "X-A: 1\r\n b.test"), "a space before the colon": request("GET /open/x HTTP/1.1", "Host : b.test"),
     "a bare line feed": b"GET /open/x HTTP/1.1\nHost: a.test\n\n" + SECOND, "a NUL in a field": request("GET /open/x HTTP/1.1", "X-A: 1\0"),
     "a bare carriage return": request("GET /open/x HTTP/1.1", "X-A: 1\rHost: b.test"),
@@ -36,6 +39,8 @@ REFUSED = {
     "an empty line first": b"\r\n" + request("GET /closed HTTP/1.1"), "a space first": b" " + request("GET /closed HTTP/1.1"),
     "a WebSocket elsewhere": request("GET /closed/ws HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
                                      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
+    **{f"an upgrade to HTTP/2 by {upgrade}": request("GET /open/x HTTP/1.1", "Connection: Upgrade, HTTP2-Settings", f"Upgrade: {upgrade}",
+                                                     "HTTP2-Settings: AAMAAABkAAQAAP__") for upgrade in ("h2c", "H2C", "websocket, h2c")},
     **{f"a method by {field}": request("GET /open/x HTTP/1.1", f"{field}: DELETE")
        for field in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override")},
     **{f"the path {path}": request(f"GET {path} HTTP/1.1") for path in (
@@ -50,7 +55,6 @@ TRIMMED = {
     "a second request to another path": request() + SECOND,
     "chunks and a second request": request("GET /open/x HTTP/1.1", "Transfer-Encoding: chunked", body=b"0\r\n\r\n" + SECOND),
     "a chunk of a wrong size": request("GET /open/x HTTP/1.1", "Transfer-Encoding: chunked", body=b"1\r\n" + SECOND),
-    "an upgrade to HTTP/2": request("GET /open/x HTTP/1.1", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"),
     "fields named by Connection": request("GET /open/x HTTP/1.1", "Connection: close, Host, X-Secret", "X-Secret: y"),
 }
 

@@ -4,6 +4,7 @@ import json
 import doors
 from client_hello import ENCRYPTED_HELLO, ENCRYPTED_NAME, PADDING, greeting
 from doors import ONLY_A, a_try
+from egress_requests import OPEN_PATH
 from internet import OTHER, SHARED
 
 UNRESOLVED = "203.0.113.40"  # a server stands there, but no name leads to it
@@ -52,6 +53,8 @@ FORGED = {
     "an encrypted greeting within another's": greeting(b"b.test", more=[(ENCRYPTED_HELLO, bytes(300))]),
     "an encrypted name": greeting(b"a.test", more=[(ENCRYPTED_NAME, bytes(300))]),
     "HTTP where TLS is expected": b"GET / HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n", "PROXY protocol": b"PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\n" + greeting(b"a.test"),
+    "PROXY protocol 2": b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01\x01\x01\x01\x02\x02\x02\x02\0\x01\0\x02" + greeting(b"a.test"),
+    "a control byte": greeting(b"a.test\x01"), "HTTP/2 unasked": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9),
     "a cut greeting": greeting(b"a.test")[:40], "SSLv2": b"\x80\x2e\x01\x00\x02" + bytes(41),
 }
 
@@ -61,14 +64,14 @@ def is_shut(outcome):
     return outcome.got.startswith(b"HTTP/1.1 421 ") or not outcome.got and outcome.errno != "timeout"
 
 
-def forged_names(server, internet):
+def forged_names(server, internet, policy, path):
     """E-04, E-05: greetings with a name that is doubled, hidden, disguised or missing."""
-    with server.client.create(**ONLY_A) as sandbox:
+    with server.client.create(**policy) as sandbox:
         for pieces in (1, 1000):
             tries = {name: a_try(SHARED, 443, data, finish=name == "a cut greeting", wait=12, pieces=pieces) for name, data in FORGED.items()
                      if pieces == 1 or len(data) < 1000}
             for user in doors.USERS:
-                with doors.nothing_leaves(internet, sandbox):
+                with doors.nothing_leaves(internet, sandbox, path):
                     for name, outcome in zip(tries, doors.knock(sandbox, list(tries.values()), user)):
                         assert is_shut(outcome), f"{name} in {pieces} pieces as {user}: {outcome}"
         refusals = [event for event in doors.denied(server, sandbox) if event.get("addr") == SHARED]
@@ -102,6 +105,7 @@ def checks(tally, server, internet):
     tally.check("E-02 addresses that no name leads to", unresolved_addresses, server, internet)
     tally.check("E-02 a name on its own address", name_before_lookup, server, internet)
     tally.check("E-03 two names at one address", neighbours, server, internet)
-    tally.check("E-04 forged names", forged_names, server, internet)
+    tally.check("E-04 forged names", forged_names, server, internet, ONLY_A, "/well")
+    tally.check("E-04 forged names where connections are read", forged_names, server, internet, OPEN_PATH, "/open/well")
     tally.check("E-04 forged names after a silence", late_names, server, internet)
     tally.check("E-04 odd but honest names", odd_but_honest, server, internet)

@@ -3,13 +3,13 @@ others notice nothing."""
 import time
 
 import doors
-from bad_servers import SILENT, SPEAKERS, BadServers
-from internet import PRIVATE
+from bad_servers import PATIENT, SILENT, SPEAKERS, BadServers
+from internet import OTHER, PRIVATE
 
 # Everything is read, so that oyatd itself meets these servers.
 READ = doors.by_rules({"id": "bad", "action": "allow", "host": ["**.bad.test"], "port": [443], "method": ["GET"], "path": ["/**"]},
                       {"id": "good", "action": "allow", "host": ["a.test"], "port": [443]})
-DISTRUSTED = ("expired", "wrong-name", "stranger")
+DISTRUSTED = ("expired", "wrong-name", "stranger", "self-signed")
 GROWTH = 48 << 20  # of oyatd, over all of them
 
 
@@ -35,7 +35,9 @@ def distrusted(server, internet):
         internet.forget()
         for name in DISTRUSTED:
             status, body, _ = fetch(sandbox, name)
-            assert status == "502" and "answered" not in body, f"{name}: {status} {body}"
+            assert status == "502" and "certificate is refused" in body, f"{name}: {status} {body}"
+        failed = {event["host"]: event["why"] for event in doors.events(server, sandbox, "upstream.failed")}
+        assert set(failed) == {f"{name}.bad.test" for name in DISTRUSTED} and all("certificate" in why for why in failed.values()), failed
         assert not [head for visit in internet.services.visits for head in visit.heads], "a request was sent all the same"
         doors.reach(internet, sandbox)
 
@@ -47,13 +49,13 @@ def bad_answers(server, internet):
         for name in SPEAKERS:
             status, body, seconds = fetch(sandbox, name)
             assert seconds < 25, f"{name} took {seconds:.0f} s"
-            if name in ("endless-head", "endless-interim", "nonsense"):
+            if name in ("endless-head", "endless-interim", "nonsense", "http2", "resets"):
                 assert status == "502", f"{name}: {status} {body[:100]}"
         for _ in range(3):
             answer = doors.curl(sandbox, "https://two-answers.bad.test/1", "https://two-answers.bad.test/2")
             assert "smuggled" not in answer.stdout, answer.stdout
         with doors.nothing_to(internet, PRIVATE):
-            assert fetch(sandbox, "to-private", "--location")[0] == "000"
+            fetch(sandbox, "to-private", "--location")
         doors.on_record(server, sandbox, ("private",), addr=PRIVATE, port=80)
         doors.reach(internet, sandbox)
     assert server.ready()["oyatdPid"] == pid, "oyatd did not survive it"
@@ -72,9 +74,33 @@ def slow_greetings(server, internet):
 
 def redirect(server, internet):
     """E-13: a client that follows an allowed server's word to a host that is not allowed makes a new connection, which is judged anew."""
-    with server.client.create(**READ) as sandbox, doors.nothing_to(internet, PRIVATE):
-        status, _, _ = fetch(sandbox, "to-private", "--location")
-        assert status == "000", status
+    with server.client.create(**READ) as sandbox:
+        for user in doors.USERS:
+            doors.reach(internet, sandbox)
+            for name, address in (("to-private", PRIVATE), ("to-denied", OTHER)):
+                with doors.nothing_to(internet, address):
+                    answer = doors.curl(sandbox, "--location", f"https://{name}.bad.test/x", user=user)
+                    assert answer.exit_code != 0 and "answered" not in answer.stdout, f"{name} as {user}: {answer.stdout}"
+                assert any(head == "asked" for visit in internet.services.visits for head in visit.heads), f"{name} was not asked at all"
+            doors.reach(internet, sandbox)
+        doors.on_record(server, sandbox, ("private",), addr=PRIVATE, port=80)
+        doors.on_record(server, sandbox, ("default",), name="c.test")
+
+
+def patience(server, internet):
+    """A server that never answers, or a byte now and then: the program waits as long as it likes, others notice nothing, and when it
+    leaves the connection to the server is gone, too."""
+    with server.client.create(**READ) as sandbox:
+        for name in PATIENT:
+            internet.forget()
+            answer = doors.curl(sandbox, "--max-time", "3", f"https://{name}.bad.test/x")
+            assert answer.exit_code == 28, f"{name}: {answer.exit_code} {answer.stdout}"
+            doors.reach(internet, sandbox)
+            visits = [visit for visit in internet.services.visits if visit.server_name == f"{name}.bad.test"]
+            end = time.monotonic() + 5
+            while not all("left" in visit.heads for visit in visits) and time.monotonic() < end:
+                time.sleep(0.05)
+            assert visits and all("left" in visit.heads for visit in visits), f"{name}: {visits}"
 
 
 def checks(tally, server, internet):
@@ -83,3 +109,4 @@ def checks(tally, server, internet):
     tally.check("E-18 E-19 certificates that are no good", distrusted, server, internet)
     tally.check("E-18 answers that are no good", bad_answers, server, internet)
     tally.check("E-18 servers that do not greet", slow_greetings, server, internet)
+    tally.check("E-18 servers that do not answer", patience, server, internet)

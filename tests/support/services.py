@@ -100,6 +100,27 @@ def answers(status):
     return handler
 
 
+def _body(connection, head, buffer):
+    """(the body of this request, what follows it); None when it broke off."""
+    length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    chunked = re.search(rb"\r\ntransfer-encoding: *chunked", head, re.IGNORECASE)
+    body, wanted = b"", int(length[1]) if length else 0
+    while True:
+        line = buffer.find(b"\r\n") if chunked else 0
+        if not chunked and len(buffer) >= wanted:
+            return body + buffer[:wanted], buffer[wanted:]
+        if chunked and line >= 0 and len(buffer) >= line + 4 + int(buffer[:line], 16):
+            size = int(buffer[:line], 16)
+            body, buffer = body + buffer[line + 2:line + 2 + size], buffer[line + 4 + size:]
+            if size == 0:
+                return body, buffer
+            continue
+        data = connection.recv(65536)
+        if not data:
+            return None
+        buffer += data
+
+
 def discreet(connection, visit):
     """As `http`, but the answer holds nothing of the request."""
     http(connection, visit, echoes=False)
@@ -116,14 +137,10 @@ def http(connection, visit, echoes=True):
             buffer += data
         head, buffer = buffer.split(b"\r\n\r\n", 1)
         visit.heads.append(head.decode("latin-1"))
-        length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
-        size = int(length[1]) if length else 0
-        while len(buffer) < size:
-            data = connection.recv(65536)
-            if not data:
-                return
-            buffer += data
-        visit.bodies.append(buffer[:size])
-        buffer = buffer[size:]
+        parts = _body(connection, head, buffer)
+        if parts is None:
+            return
+        body, buffer = parts
+        visit.bodies.append(body)
         body = json.dumps({"answered": visit.server_name or "plain", **({"head": visit.heads[-1]} if echoes else {})}).encode()
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
