@@ -1,15 +1,18 @@
 // What the way out costs: bytes through it beside a plain loopback connection and a minimal copying proxy,
-// what it adds to a new connection, and the memory of 10,000 open ones. Everybody is a thread on loopback;
-// only the way out is oyat's code. Prints one JSON line a figure.
+// what it adds to a new connection, and the memory of 10,000 open ones. The way out is alone in its process;
+// programs, service and peer are threads of another one. Prints one JSON line a figure.
 
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -18,10 +21,9 @@
 #include "base/throwing.hpp"
 #include "core/fakes_for_tests.hpp"
 #include "egress/egress.hpp"
-#include "io/gate.hpp"
+#include "io/async_fd.hpp"
 #include "io/listen.hpp"
 #include "io/loop.hpp"
-#include "io/post.hpp"
 
 namespace {
 
@@ -143,8 +145,8 @@ double first_byte(const SocketAddress& address) {
     return std::chrono::duration<double, std::milli>(Clock::now() - before).count();
 }
 
-double resident_kib() {
-    std::ifstream statm{"/proc/self/statm"};
+double resident_kib_of_way_out() {
+    std::ifstream statm{"/proc/" + std::to_string(::getppid()) + "/statm"};
     double total = 0, resident = 0;
     statm >> total >> resident;
     return resident * 4;
@@ -176,10 +178,10 @@ void measure(const Ways& ways) {
 
     rlimit descriptors{};
     ::getrlimit(RLIMIT_NOFILE, &descriptors);
-    // Each takes four of this process: both ends, and both ends behind the way out.
-    const int count = std::min<int>(kOpen, static_cast<int>(descriptors.rlim_cur / 4) - 100);
+    // Each takes two of each process.
+    const int count = std::min<int>(kOpen, static_cast<int>(descriptors.rlim_cur / 2) - 100);
     std::vector<Fd> open;
-    const double before = resident_kib();
+    const double before = resident_kib_of_way_out();
     for (int i = 0; i < count; ++i) {
         open.push_back(connected_to(ways.oyat));
         char byte = 'h';
@@ -188,12 +190,12 @@ void measure(const Ways& ways) {
             throw Error{Errc::internal, "a connection was refused"};
     }
     report("open_connections", count, "");
-    report("memory_of_each", (resident_kib() - before) / count, "KiB");
+    report("memory_of_each", (resident_kib_of_way_out() - before) / count, "KiB");
 }
 
-// Runs one sandbox's way out to `service` until the gate opens; `ready` hears where its programs would
+// Runs one sandbox's way out to `service` until `measured` is closed; `ready` hears where its programs
 // arrive.
-Task<> run_way_out(SocketAddress service, Gate& stop, std::function<void(SocketAddress)> ready) {
+Task<> run_way_out(SocketAddress service, Fd measured, std::function<void(SocketAddress)> ready) {
     const Executor executor = co_await boost::asio::this_coro::executor;
     SystemClock clock;
     NoRecord record;
@@ -216,7 +218,8 @@ Task<> run_way_out(SocketAddress service, Gate& stop, std::function<void(SocketA
     const SocketAddress inside = local_address(sockets.tcp.get());
     egress->attach("i0123456789abcdefghij", "acme", std::move(sockets), policy::Policy::open());
     ready(inside);
-    co_await stop.pass();
+    AsyncFd end{executor, std::move(measured)};
+    co_await end.readable();
     co_await egress->close();
 }
 
@@ -229,17 +232,27 @@ int main() {
     sys(::setrlimit(RLIMIT_NOFILE, &descriptors), "raise the limit of descriptors");
     const Fd service = listener(), proxy = listener();
     const SocketAddress direct = local_address(service.get()), copied = local_address(proxy.get());
-    std::jthread server{[&] { serve(service.get()); }};
-    std::jthread peer{[&] { copying_proxy(proxy.get(), direct); }};
+    std::array<int, 2> where{}, running{};
+    sys(::pipe2(where.data(), O_CLOEXEC), "make a pipe");
+    sys(::pipe2(running.data(), O_CLOEXEC | O_NONBLOCK), "make a pipe");
+    const pid_t other = ::fork();
+    sys(other, "fork");
+    if (other == 0) {
+        ::close(running[0]);
+        std::jthread server{[&] { serve(service.get()); }};
+        std::jthread peer{[&] { copying_proxy(proxy.get(), direct); }};
+        std::uint16_t port = 0;
+        if (::read(where[0], &port, sizeof port) != sizeof port) std::_Exit(1);
+        measure({.direct = direct, .copied = copied, .oyat = loopback(port)});
+        std::_Exit(0);
+    }
+    ::close(running[1]);
     Loop loop;
-    Gate stop;
-    std::jthread client;
-    loop.run(run_way_out(direct, stop, [&](SocketAddress inside) {
-        client = std::jthread{[&, inside] {
-            measure({.direct = direct, .copied = copied, .oyat = inside});
-            post(loop.executor(), [&stop] { stop.open(); });
-        }};
+    loop.run(run_way_out(direct, Fd{running[0]}, [&](SocketAddress inside) {
+        const std::uint16_t port = inside.port();
+        if (::write(where[1], &port, sizeof port) != sizeof port) std::abort();
     }));
-    ::shutdown(service.get(), SHUT_RDWR);
-    ::shutdown(proxy.get(), SHUT_RDWR);
+    int status = 0;
+    sys(::waitpid(other, &status, 0), "wait for the measuring process");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -1,7 +1,9 @@
 #include "core/policies.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 #include <utility>
 
 #include "base/log.hpp"
@@ -38,20 +40,38 @@ void Policies::set_operator(OperatorPolicy operators) {
     ++revision_;
     if (!operators_.document) operators_.document = operators_.words->preset("public-web");
     // The words may mean something else now.
+    living_.clear();
     for (auto& [layer, documents] : kept_) {
         for (auto& [key, document] : documents) document = read_kept(document->source);
     }
 }
 
+DocumentPtr Policies::known(const std::string& source) const {
+    const auto found = living_.find(source);
+    return found == living_.end() ? nullptr : found->second.lock();
+}
+
+DocumentPtr Policies::remember(policy::Document read) const {
+    auto shared = std::make_shared<const policy::Document>(std::move(read));
+    if (living_.size() >= tidy_at_) {
+        std::erase_if(living_, [](const auto& each) { return each.second.expired(); });
+        tidy_at_ = std::max<std::size_t>(64, 2 * living_.size());
+    }
+    living_[shared->source] = shared;
+    return shared;
+}
+
 Result<DocumentPtr> Policies::read(boost::json::object document) const {
+    if (DocumentPtr same = known(boost::json::serialize(document))) return same;
     Result<policy::Document> made = policy::document_from(std::move(document), *operators_.words);
     if (!made) return std::unexpected{std::move(made).error().in("policy")};
-    return std::make_shared<const policy::Document>(*std::move(made));
+    return remember(*std::move(made));
 }
 
 DocumentPtr Policies::read_kept(const std::string& source) const {
+    if (DocumentPtr same = known(source)) return same;
     Result<policy::Document> made = policy::document_from_json(source, *operators_.words);
-    if (made) return std::make_shared<const policy::Document>(*std::move(made));
+    if (made) return remember(*std::move(made));
     log::error("a stored policy can be read no more; offline stands in its place",
                {{"why", made.error().message()}});
     // Its own text stays, so that it comes back with the words that it misses.

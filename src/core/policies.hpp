@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/egress_control.hpp"
@@ -60,11 +61,16 @@ public:
 
 private:
     using Documents = std::map<std::string, policy::DocumentPtr, std::less<>>;
+    [[nodiscard]] policy::DocumentPtr known(const std::string& source) const;
+    [[nodiscard]] policy::DocumentPtr remember(policy::Document read) const;
 
     Store& store_;
     OperatorPolicy operators_;
     std::uint64_t revision_ = 0;
     std::map<policy::Layer, Documents> kept_;
+    // Documents that live somewhere, by their source: a thousand sandboxes with one document hold it once.
+    mutable std::unordered_map<std::string, std::weak_ptr<const policy::Document>> living_;
+    mutable std::size_t tidy_at_ = 64;  // entries
 };
 
 // SHA-256 of a document as it was written, for the record; "" for none.

@@ -69,8 +69,8 @@ private:
     void check(const CreateRequest& request, const std::string& tenant) const;
     Task<> bring_up(Live sandbox, NewBox box, std::string requested);
     Task<> open_record(Live sandbox, std::string requested);
-    [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const Principal& who,
-                                          const BoxFacts& facts) const;
+    [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const policy::DocumentPtr& own,
+                                          const Principal& who, const BoxFacts& facts) const;
 
     // registry_policy.cpp
     Task<std::size_t> renew_policies(std::function<bool(const SandboxRecord&)> concerned);

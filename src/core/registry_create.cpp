@@ -102,7 +102,6 @@ void Registry::check(const CreateRequest& request, const std::string& tenant) co
     if (!request.minimum_boundary.empty() && strength(request.minimum_boundary) == 0) {
         throw wrong("minimum_boundary is shared-kernel, userspace-kernel or own-kernel");
     }
-    if (request.policy) (void)or_throw(deps_.policies.read(*request.policy));
     if (request.policy && !request.internet)
         throw wrong("either a policy or no internet; a policy says it all");
     if (request.template_ref.size() > 200) throw wrong("name of a template of more than 200 bytes");
@@ -127,6 +126,7 @@ Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal
 
 Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     check(request, who.tenant);
+    const policy::DocumentPtr own = request.policy ? or_throw(deps_.policies.read(*request.policy)) : nullptr;
     admission_.enter(who.tenant, who.key_id);
     Defer leave{[&] { admission_.leave(who.tenant); }};
     const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
@@ -142,7 +142,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
                                       .limits = with_defaults(request.limits, deps_.config.default_limits),
                                       .owner_tag = tag});
     const auto sandbox =
-        std::make_shared<LiveSandbox>(deps_, admission_, texts_, record_of(request, who, box.facts));
+        std::make_shared<LiveSandbox>(deps_, admission_, texts_, record_of(request, own, who, box.facts));
 
     std::optional<Error> failed;
     try {
@@ -172,6 +172,7 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     if (sandbox->policy_is_stale()) {
         sandbox->renew_policy();
         co_await sandbox->save();
+        co_await sandbox->follow_policy();
     }
     // A brake may have been pulled meanwhile.
     sandbox->note_egress(false, brakes_.egress_off);
@@ -180,8 +181,8 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     co_return sandbox;
 }
 
-SandboxRecord Registry::record_of(const CreateRequest& request, const Principal& who,
-                                  const BoxFacts& facts) const {
+SandboxRecord Registry::record_of(const CreateRequest& request, const policy::DocumentPtr& own,
+                                  const Principal& who, const BoxFacts& facts) const {
     SandboxRecord record;
     record.id = facts.id;
     record.tenant = who.tenant;
@@ -197,7 +198,7 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const Principal&
     record.metadata = request.metadata;
     record.env = request.env;
     record.internet = request.internet;
-    if (request.policy) record.policy = or_throw(deps_.policies.read(*request.policy))->source;
+    if (own) record.policy = own->source;
     if (!request.internet) record.policy = kOffline;
     record.internet = record.policy != kOffline;
     record.via = request.via;
