@@ -7,6 +7,7 @@
 
 #include "core/agent_door.hpp"
 #include "core/fan_out.hpp"
+#include "core/install_watch.hpp"
 #include "core/limit_watch.hpp"
 #include "core/masked_output.hpp"
 #include "core/output_record.hpp"
@@ -30,6 +31,7 @@ struct CommandSurroundings {
     std::shared_ptr<AgentDoor> door;
     TextBudget& texts;
     Executor executor;
+    InstallWatch& installs;
     SecretsControl* secrets = nullptr;  // null: there are none
 };
 

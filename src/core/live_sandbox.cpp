@@ -57,6 +57,7 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
                                      .door = door_,
                                      .texts = texts,
                                      .executor = deps.executor,
+                                     .installs = *this,
                                      .secrets = deps.secrets},
                  deps.config, admission},
       files_{record_, deps.events, deps.masks, limits_, door_} {
@@ -115,11 +116,13 @@ Task<BoxUsage> LiveSandbox::usage() {
 // --- the agent --------------------------------------------------------------------------------------------
 
 void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::string)> lost) {
+    policy_ = compose_policy();
+    suspend_secrets();
     deps_.egress.attach(record_.id, record_.tenant,
                         {.tcp = std::move(handles.tcp),
                          .dns_udp = std::move(handles.dns_udp),
                          .dns_tcp = std::move(handles.dns_tcp)},
-                        policy_ = compose_policy());
+                        policy_);
     agent_ = deps_.connector.connect(std::move(handles.agent), record_.generation);
     agent_->on_lost(std::move(lost));
     agent_->set_frozen(record_.state == SandboxState::paused);
@@ -144,6 +147,7 @@ Task<> LiveSandbox::greet(Agent its) {
     }
     co_await configure(agent);
     if (its == Agent::known) co_await processes_.join(agent);
+    settle_installs();
     if (is_over(record_.state)) throw Error{Errc::unavailable, Fault::client, "the sandbox has ended"};
     door_->open(agent);
 }

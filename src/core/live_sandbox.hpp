@@ -27,7 +27,9 @@ struct Ending {
 
 // One sandbox from the moment that its box exists. Its state is one variable, moved by one function; pause,
 // resume and end may be called at any time and in any number, and wait for each other.
-class LiveSandbox final : public Sandbox, public std::enable_shared_from_this<LiveSandbox> {
+class LiveSandbox final : public Sandbox,
+                          private InstallWatch,
+                          public std::enable_shared_from_this<LiveSandbox> {
 public:
     LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBudget& texts, SandboxRecord record);
     ~LiveSandbox() override;
@@ -122,10 +124,20 @@ private:
     Event ended_event(const Ending& ending) const;
     [[nodiscard]] PolicyPtr compose_policy() const;
 
+    // What it installs (sandbox_installs.cpp).
+    Task<> command_starts(std::string command, std::vector<std::string> argv) override;
+    void command_found(const std::string& command, const std::vector<std::string>& argv) override;
+    void command_ended(const std::string& command) override;
+    void settle_installs();
+    void close_install_window();
+    void note_install_window(bool was_open, std::size_t cut);
+    void suspend_secrets();
+
     const SandboxesDeps& deps_;
     SandboxRecord record_;
     bool egress_off_for_all_ = false;
-    policy::DocumentPtr own_policy_;  // read from the record; null: none
+    std::map<std::string, std::string_view> installing_;  // commands by their ids, and what they install with
+    policy::DocumentPtr own_policy_;                      // read from the record; null: none
     PolicyPtr policy_;
     std::uint64_t policy_of_;  // the revision of what stands above that `policy_` was put together from
     MonoTime run_since_;

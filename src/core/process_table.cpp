@@ -121,13 +121,14 @@ Task<std::shared_ptr<Command>> ProcessTable::begin(RunRequest request, Principal
     std::unique_ptr<AgentProcess> agent;
     std::optional<Error> failed;
     try {
+        co_await around_.installs.command_starts(id, request.argv);
         agent = co_await spawn(request, id);
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
         failed = e;
     }
     if (failed) {
-        forget_secrets(id);
+        let_go_of(id);
         throw failure("command.failed", *failed);
     }
 
@@ -180,12 +181,13 @@ void ProcessTable::add(const std::shared_ptr<Command>& command) {
 void ProcessTable::retire(const std::shared_ptr<Command>& command) {
     --running_;
     if (command->request().pty) --terminals_;
-    forget_secrets(command->requested_event());
+    let_go_of(command->requested_event());
     retired_.push_back({.when = around_.clock.mono(), .command = command});
     forget_old();
 }
 
-void ProcessTable::forget_secrets(const std::string& command) {
+void ProcessTable::let_go_of(const std::string& command) {
+    around_.installs.command_ended(command);
     if (around_.secrets != nullptr) around_.secrets->command_ended(around_.record.id, command);
 }
 
@@ -280,6 +282,7 @@ Task<> ProcessTable::join_one(std::shared_ptr<AgentChannel> agent, AgentProcessI
     if (around_.secrets != nullptr) {
         (void)around_.secrets->for_command(around_.record.id, mark.command, request.argv);
     }
+    around_.installs.command_found(mark.command, request.argv);
     command = std::make_shared<Command>(around_, std::move(request), std::move(mark.command), true);
     command->connect(std::move(process));
     add(command);

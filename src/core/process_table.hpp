@@ -53,7 +53,7 @@ private:
     void add(const std::shared_ptr<Command>& command);
     void retire(const std::shared_ptr<Command>& command);
     void forget_old();
-    void forget_secrets(const std::string& command);
+    void let_go_of(const std::string& command);
     Task<> join_one(std::shared_ptr<AgentChannel> agent, AgentProcessInfo info);
 
     struct Retired {

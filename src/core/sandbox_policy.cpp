@@ -5,6 +5,7 @@
 #include "core/record_fields.hpp"
 #include "core/trusted_authority.hpp"
 #include "io/timer.hpp"
+#include "policy/install_window.hpp"
 
 // The way out of one sandbox while it lives.
 namespace oyat::core {
@@ -21,6 +22,8 @@ PolicyPtr LiveSandbox::compose_policy() const {
     made->cut = record_.egress_off || egress_off_for_all_;
     if (deps_.secrets != nullptr) made->interceptions = deps_.secrets->interceptions(record_.id);
     made->layers = deps_.policies.layers_for(record_, own_policy_);
+    if (record_.installing || !installing_.empty())
+        made->install_window = policy::install_window(made->layers, *deps_.policies.of_operator().words);
     return made;
 }
 
@@ -82,9 +85,13 @@ Task<> LiveSandbox::follow_policy() {
 std::size_t LiveSandbox::renew_policy() {
     if (!record_.policy.empty()) own_policy_ = deps_.policies.read_kept(record_.policy);
     ++record_.policy_generation;
+    const bool was_open = policy_->install_window.has_value();
     policy_ = compose_policy();
     policy_of_ = deps_.policies.revision();
-    return deps_.egress.update(record_.id, policy_);
+    suspend_secrets();
+    const std::size_t cut = deps_.egress.update(record_.id, policy_);
+    note_install_window(was_open, cut);
+    return cut;
 }
 
 }  // namespace oyat::core

@@ -168,6 +168,7 @@ json::object to_json(const SandboxRecord& record) {
             {"internet", record.internet},
             {"policy", json_text(record.policy)},
             {"policy_generation", record.policy_generation},
+            {"installing", record.installing},
             {"via", via_json(record.via)},
             {"on_timeout", kOnTimeout[static_cast<std::size_t>(record.on_timeout)]},
             {"auto_resume", record.auto_resume},
@@ -211,6 +212,7 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     read.number("policy_generation", record.policy_generation);
     if (const json::value* via = from.if_contains("via"); via != nullptr && via->is_object() && inner.empty())
         inner = read_via(via->get_object(), record.via.emplace());
+    read.flag("installing", record.installing);
     read.word("on_timeout", record.on_timeout, kOnTimeout);
     read.flag("auto_resume", record.auto_resume);
     read.flag("secure", record.secure);

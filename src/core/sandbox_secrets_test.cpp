@@ -42,7 +42,10 @@ public:
         return {{.hosts = {or_throw(policy::HostPattern::parse("orders.example"))}, .ports = {{443, 443}}}};
     }
 
+    void set_installing(const std::string&, bool now) override { installing = now; }
+
     std::set<std::string> bound, kept, commands;
+    bool installing = false;
 };
 
 SecretPlan plan_of(std::string secret) {

@@ -44,6 +44,9 @@ public:
                                                 const std::vector<std::string>& argv) = 0;
     virtual void command_ended(const std::string& sandbox, const std::string& command) = 0;
 
+    // While packages are being installed only those bindings are in force that were made for that.
+    virtual void set_installing(const std::string& sandbox, bool installing) = 0;
+
     // Whose requests must be read for the sandbox's bindings to work.
     [[nodiscard]] virtual std::vector<policy::Interception> interceptions(
         const std::string& sandbox) const = 0;

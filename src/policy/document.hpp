@@ -24,6 +24,8 @@ struct Document {
     std::vector<Rule> rules;  // own, then the preset's
     Action fallback = Action::deny;
     std::vector<HostPattern> bypass;  // hosts that are never intercepted
+    // While a command installs packages, its sandbox reaches package registries only, and without secrets.
+    bool install_window = false;
 
     // The whole document as JSON in the form in which it was written (checked, presets and sets unexpanded).
     std::string source;

@@ -89,6 +89,11 @@ public:
         if (*size == 0) mistake(name, "0 would be no bound; to allow nothing, deny");
         return *size;
     }
+    [[nodiscard]] bool flag(std::string_view name) {
+        const json::value* value = find(name);
+        if (value != nullptr && !value->is_bool()) mistake(name, "true or false is expected");
+        return value != nullptr && value->get_bool();
+    }
     [[nodiscard]] std::uint32_t count(std::string_view name) {
         const json::value* value = find(name);
         return value == nullptr ? 0 : static_cast<std::uint32_t>(positive(name, *value, 1'000'000'000));

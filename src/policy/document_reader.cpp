@@ -16,7 +16,8 @@
 namespace oyat::policy {
 namespace {
 
-constexpr std::array<std::string_view, 5> kFields{"preset", "default", "rule", "bypass", "write_methods"};
+constexpr std::array<std::string_view, 6> kFields{"preset", "default",       "rule",
+                                                  "bypass", "write_methods", "install_window"};
 constexpr std::string_view kCategories[] = {"package-registries", "git", "public-web", "internal-apis",
                                             "webhooks"};
 constexpr std::size_t kMaxId = 64, kMaxNote = 256, kMaxMethod = 32;
@@ -66,6 +67,7 @@ public:
         fields.each_text("bypass", [&](const std::string& field, std::string_view text) {
             made_.bypass.push_back(fields.accept(field, parse_host(text)));
         });
+        made_.install_window = fields.flag("install_window");
         write_methods(fields);
         rules(fields);
         fields.done();

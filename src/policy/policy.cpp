@@ -161,10 +161,17 @@ template <class Evaluate>
 Decision strictest(const Policy& policy, Evaluate evaluate_layer) {
     if (policy.cut) return {.action = Action::deny, .rule = "egress-off"};
     Decision found{.action = Action::allow, .rule = "none"};
-    for (const LayerDocument& layer : policy.layers) {
+    const auto judge = [&](const LayerDocument& layer) {
         const Decision one = evaluate_layer(layer);
-        if (one.need == Need::nothing && one.action == Action::deny) return one;
+        if (one.need == Need::nothing && one.action == Action::deny) return std::optional{one};
         if (one.need > found.need || (one.need == found.need && one.action >= found.action)) found = one;
+        return std::optional<Decision>{};
+    };
+    if (policy.install_window) {
+        if (const auto denied = judge(*policy.install_window)) return *denied;
+    }
+    for (const LayerDocument& layer : policy.layers) {
+        if (const auto denied = judge(layer)) return *denied;
     }
     return found;
 }

@@ -39,6 +39,9 @@ struct Policy {
     std::uint64_t generation = 1;
     std::vector<LayerDocument> layers;
     std::vector<Interception> interceptions;
+    // While packages are being installed: what holds besides the layers, in the name of the one that wants
+    // it.
+    std::optional<LayerDocument> install_window;
     std::optional<Via> via;
     bool cut = false;  // the operator's brake: nothing passes, whatever the layers say
 

@@ -47,6 +47,7 @@ public:
     [[nodiscard]] Variables for_command(const std::string& sandbox, const std::string& command,
                                         const std::vector<std::string>& argv) override;
     void command_ended(const std::string& sandbox, const std::string& command) override;
+    void set_installing(const std::string& sandbox, bool installing) override;
     [[nodiscard]] std::vector<policy::Interception> interceptions(const std::string& sandbox) const override;
 
     // --- for those who read requests
@@ -59,7 +60,6 @@ public:
     // was looked up. For the record.
     void leaked(const std::string& sandbox, const std::string& host, std::uint16_t port,
                 const std::string& place);
-    void set_installing(const std::string& sandbox, bool installing);
 
     // --- for front ends
     struct Shown {
