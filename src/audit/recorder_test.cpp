@@ -48,6 +48,9 @@ public:
         throw std::logic_error{"not asked"};
     }
     Task<Fd> dial(std::string, std::uint16_t) override { throw std::logic_error{"not asked here"}; }
+    Task<packages::Listing> find_packages(std::string) override {
+        throw std::logic_error{"not asked here"};
+    }
     Task<std::vector<core::TemplateFacts>> templates() override { throw std::logic_error{"not asked here"}; }
     Task<core::TemplateFacts> import_template(std::string, std::string, Fd) override {
         throw std::logic_error{""};

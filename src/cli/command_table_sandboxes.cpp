@@ -117,6 +117,8 @@ void CommandLine::add_run_commands() {
     cp_app->add_option("from", from, "PATH, ID:PATH or -")->required();
     cp_app->add_option("to", to, "PATH, ID:PATH or -")->required();
     cp_app->add_option("--user", command.user, "user inside");
+    id_argument(*add(app, "packages", "list what was installed in it",
+                     looped([this](Context& context) { return packages(context, id); })));
     CLI::App* port_app = add(app, "port", "reach a port inside from this machine",
                              looped([this](Context& context) { return port(context, id, port_options); }));
     id_argument(*port_app);

@@ -61,6 +61,7 @@ struct Port {
 // Leads a port of this machine to the one inside; or says who may come to it from outside, or makes a link.
 Task<int> port(Context& context, std::string id, Port options);
 
+Task<int> packages(Context& context, std::string id);
 Task<int> logs(Context& context, std::string id, bool follow, std::uint64_t limit);
 struct Watch {
     std::string sandbox, type;

@@ -211,6 +211,12 @@ public:
     }
     Task<Fd> open_audit(std::string, std::uint32_t) override { co_return null_fd(); }
     Task<> drop_audit(std::string, std::uint32_t) override { co_return; }
+    Task<packages::Listing> find_packages(std::string id) override {
+        co_await reach();
+        ++searches;
+        require(id);
+        co_return found;
+    }
     Task<std::vector<TemplateFacts>> templates() override {
         co_return std::vector<TemplateFacts>{{.digest = "sha256:" + std::string(64, 'a'), .name = "base"}};
     }
@@ -240,6 +246,8 @@ public:
     int freezing = 0;
     Fd listening;  // what the next dial gets
     int attached = 0;
+    packages::Listing found;  // by every search
+    int searches = 0;
     std::optional<Error> create_fails;
     std::function<void(KeeperNotice)> notice;
 

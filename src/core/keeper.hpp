@@ -11,6 +11,7 @@
 #include "base/fd.hpp"
 #include "core/limits.hpp"
 #include "io/task.hpp"
+#include "packages/listing.hpp"
 
 namespace oyat::core {
 
@@ -158,6 +159,9 @@ public:
                           std::uint16_t port) = 0;  // Error{unavailable, Fault::command}: nothing listens
     virtual Task<Fd> open_audit(std::string name, std::uint32_t segment) = 0;
     virtual Task<> drop_audit(std::string name, std::uint32_t segment) = 0;
+
+    // The packages among a sandbox's changed files. Error{exhausted} when too many are looked for at once.
+    virtual Task<packages::Listing> find_packages(std::string id) = 0;
 
     virtual Task<std::vector<TemplateFacts>> templates() = 0;
     virtual Task<TemplateFacts> import_template(std::string name, std::string digest, Fd tar) = 0;

@@ -272,6 +272,7 @@ Task<bool> LiveSandbox::end(Ending ending) {
         log::error("end of a sandbox not saved", {{"sandbox", record_.id}, {"error", e.message()}});
     }
     deps_.egress.detach(record_.id);  // first: its listeners go with the box
+    if (!ending.gone_already) co_await take_last_look(ending.reason);
     if (!ending.gone_already) {
         try {
             ending.last_usage = co_await deps_.keeper.kill(record_.id);
@@ -287,6 +288,7 @@ Task<> LiveSandbox::finish_end(Ending ending) {
     co_await drop_agent("the sandbox has ended");
     co_await processes_.end("the sandbox has ended: " + std::string{to_string(record_.ended_by)});
     co_await let_go_of_secrets();
+    co_await forget_packages();
     record_.ended_at = deps_.clock.wall();
     emit_or_log(deps_.events, ended_event(ending));
     move_to(SandboxState::ended);

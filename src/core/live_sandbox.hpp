@@ -41,6 +41,7 @@ public:
     Task<> until_not_running() override;
     Task<Fd> dial(std::uint16_t port) override;
     Task<BoxUsage> usage() override;
+    Task<SandboxPackages> packages() override;
 
     // --- for the registry
     // ------------------------------------------------------------------------------------- Network first, so
@@ -106,6 +107,12 @@ public:
     void set_created_event(std::string id) { record_.created_event = std::move(id); }
     Task<> save();
 
+    // Packages that came into it (sandbox_packages.cpp).
+    void hear_traffic(const Event& event);
+    [[nodiscard]] bool packages_are_due() const;
+    Task<> look_for_packages();
+    void restore_packages(std::string_view stored) { packages_.restore(stored); }
+
     [[nodiscard]] LimitWatch& limits() { return limits_; }
     // What it did lately, for signals. A sample may raise one.
     [[nodiscard]] Suspicion& suspicion() { return suspicion_; }
@@ -132,6 +139,9 @@ private:
     void close_install_window();
     void note_install_window(bool was_open, std::size_t cut);
     void suspend_secrets();
+    Task<> record_packages(const PackageBook::Change& change);
+    Task<> take_last_look(EndedBy reason);
+    Task<> forget_packages();
 
     const SandboxesDeps& deps_;
     SandboxRecord record_;
@@ -145,6 +155,7 @@ private:
     Condition changed_;
     bool end_under_way_ = false;
     bool greeting_ = false;
+    bool looking_ = false;           // for packages
     bool trusts_authority_ = false;  // connections may be read
 
     std::shared_ptr<AgentDoor> door_ = std::make_shared<AgentDoor>();  // shared with processes and files
@@ -152,6 +163,8 @@ private:
     LimitWatch limits_;
     Suspicion suspicion_;
     UsageHistory history_;
+    PackageTrail trail_;
+    PackageBook packages_;
     ProcessTable processes_;
     RecordedFiles files_;
 };

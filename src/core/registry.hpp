@@ -58,6 +58,8 @@ public:
 
     // Ends or pauses those whose time is up by the clock; a timer calls it.
     void expire_due();
+    // Looks through the sandboxes that may have got packages; a task calls it every few seconds.
+    Task<> look_for_packages();
     // Takes one round of samples; a task calls it every few seconds.
     Task<> take_samples();
 
@@ -97,6 +99,10 @@ private:
     Task<> let_go(Live sandbox, bool stays_paused);
     [[nodiscard]] Ending gone(const SandboxRecord& record) const;
     Task<> put_down_as(Live sandbox, Ending ending);
+
+    // registry_packages.cpp
+    Task<> restore_packages();
+    Task<> keep_looking();
 
     // registry_signals.cpp: what sandboxes are seen to do, and what the operator wants done about it
     void watch_events();

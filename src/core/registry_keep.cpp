@@ -158,6 +158,7 @@ Task<> Registry::recover() {
     co_await all_of(deps_.executor, std::move(joins));
     co_await end_strangers(boxes);
     co_await forget_surplus();
+    co_await restore_packages();
     if (deps_.secrets != nullptr) {
         std::set<std::string> living;
         for (const auto& [id, sandbox] : live_) living.insert(id);
@@ -167,6 +168,7 @@ Task<> Registry::recover() {
     co_await heed();  // what the operator did meanwhile
     log::info("sandboxes recovered", {{"living", live_.size()}});
     tasks_.spawn(keep_sampling());
+    tasks_.spawn(keep_looking());
 }
 
 Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) {

@@ -17,6 +17,7 @@ void Registry::watch_events() {
         Registry& self = **registry;
         const auto found = self.live_.find(event.sandbox);
         if (found == self.live_.end()) return;
+        found->second->hear_traffic(event);
         auto signal = found->second->suspicion().hear(event, self.deps_.clock.mono());
         // On a later turn: this event is not on its way to everybody yet.
         if (signal) self.tasks_.spawn(self.act_on(event.sandbox, *std::move(signal)));

@@ -7,12 +7,20 @@
 #include <vector>
 
 #include "core/files.hpp"
+#include "core/package_book.hpp"
 #include "core/policies.hpp"
 #include "core/process.hpp"
 #include "core/sandbox_record.hpp"
 #include "core/secret_binding.hpp"
 
 namespace oyat::core {
+
+// What stands among the changed files of a sandbox.
+struct SandboxPackages {
+    std::vector<InstalledPackage> packages;
+    bool complete = true;  // false: there was more than a look takes in
+    std::size_t odd = 0;   // packages whose name or version is nothing that is shown
+};
 
 // One sandbox, looked at by several requests while it may be ending: hence shared_ptr, held by the registry
 // and by running requests. All calls happen on its loop.
@@ -30,6 +38,8 @@ public:
     // Connects to a port inside. Error{unavailable, Fault::command} when nothing listens.
     virtual Task<Fd> dial(std::uint16_t port) = 0;
     virtual Task<BoxUsage> usage() = 0;
+    // Looked for anew, whatever was known.
+    virtual Task<SandboxPackages> packages() = 0;
 };
 
 struct CreateRequest {

@@ -21,6 +21,7 @@ bool wants_install_window(const policy::Policy& policy) {
 
 Task<> LiveSandbox::command_starts(std::string command, std::vector<std::string> argv) {
     const std::string_view installer = installer_of(argv);
+    trail_.command_started(command, installer);
     if (installer.empty()) co_return;
     const auto self = shared_from_this();
     const bool first = installing_.empty();
@@ -32,11 +33,13 @@ Task<> LiveSandbox::command_starts(std::string command, std::vector<std::string>
 }
 
 void LiveSandbox::command_found(const std::string& command, const std::vector<std::string>& argv) {
-    if (const std::string_view installer = installer_of(argv); !installer.empty())
-        installing_.emplace(command, installer);
+    const std::string_view installer = installer_of(argv);
+    trail_.command_started(command, installer);
+    if (!installer.empty()) installing_.emplace(command, installer);
 }
 
 void LiveSandbox::command_ended(const std::string& command) {
+    trail_.command_ended(command);
     if (installing_.erase(command) == 0 || !installing_.empty() || is_over(record_.state)) return;
     close_install_window();
 }

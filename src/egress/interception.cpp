@@ -8,6 +8,7 @@
 #include "egress/push_reader.hpp"
 #include "egress/request_facts.hpp"
 #include "http/prefixed_stream.hpp"
+#include "packages/file_names.hpp"
 
 namespace oyat::egress {
 namespace {
@@ -194,6 +195,7 @@ Task<> Interception::answer(Exchange& exchange) {
     if (verdict.decision.action == policy::Action::observe) passed["observe"] = true;
     if (request.push && request.push->refs) passed["refs"] = refs_for_record(*request.push->refs);
     around_.report.repeated("http.request", std::move(passed));
+    if (head.method == "GET") report_artefact(head, request.host);
     co_await pass(exchange, request);
 }
 
@@ -214,6 +216,17 @@ Task<> Interception::look_at_push(Exchange& exchange, UnderWay& request) {
         }
     }
     request.push_problem = reader.error().message();
+}
+
+void Interception::report_artefact(const RequestHead& head, std::string_view host) noexcept {
+    const std::optional<packages::Package> package = packages::requested_artefact(head.path);
+    if (!package) return;
+    around_.report.repeated("package.fetched", {{"ecosystem", to_string(package->ecosystem)},
+                                                {"name", package->name},
+                                                {"version", package->version},
+                                                {"host", host},
+                                                {"addr", attempt_.address.to_string()},
+                                                {"port", attempt_.port}});
 }
 
 void Interception::report_malformed(std::string_view why) noexcept {

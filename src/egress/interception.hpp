@@ -88,6 +88,8 @@ private:
     Task<> refuse(http::Exchange& exchange, int status, std::string why);
     Task<> deny(http::Exchange& exchange, const UnderWay& request, const Verdict& verdict);
 
+    // What a registry is asked for, by the path of the request.
+    void report_artefact(const http::RequestHead& head, std::string_view host) noexcept;
     void report_malformed(std::string_view why) noexcept;
     [[nodiscard]] boost::json::object fields(const http::RequestHead& head, std::string_view host) const;
     [[nodiscard]] std::string identity() const;  // the one host of this connection, when TLS says so

@@ -61,7 +61,7 @@ std::vector<Fd> take_fds(msghdr& message) {
 }  // namespace
 
 std::size_t fds_wanted(const wire::KeeperRequest& request) noexcept {
-    return request.import_template || request.export_template ? 1 : 0;
+    return request.import_template || request.export_template || request.search_packages ? 1 : 0;
 }
 
 void ControlSocket::serve(const Options& options, RequestHandler on_request) {

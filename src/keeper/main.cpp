@@ -163,6 +163,7 @@ int serve(const Options& options) {
                 [&](const wire::KeeperEvent& event) { socket.event(event); }};
     Brakes brakes{state.path("brakes"), state.id(), boxes};
     TemplateWork work{loop};
+    TemplateWork searches{loop};
     Census census{groups, namespaces, state.id()};
     Requests requests{{.boxes = boxes,
                        .brakes = brakes,
@@ -172,6 +173,7 @@ int serve(const Options& options) {
                        .census = census,
                        .audit = audit,
                        .work = work,
+                       .searches = searches,
                        .limits = limits,
                        .socket = socket,
                        .probes = probes,

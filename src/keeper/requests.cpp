@@ -7,6 +7,7 @@
 #include "base/id.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "layers/package_search.hpp"
 
 namespace oyat::keeper {
 namespace {
@@ -145,6 +146,9 @@ std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& r
         return std::nullopt;
     } else if (request.remove_template) {
         remove_template(*request.remove_template);
+    } else if (request.search_packages) {
+        search_packages(checked_id(request.search_packages->id), std::move(fds.at(0)), late);
+        return std::nullopt;
     } else if (request.brake) {
         pull_brake(*request.brake, late);
         return std::nullopt;
@@ -193,6 +197,21 @@ void Requests::export_template(const wire::ExportTemplate& order, Fd archive, co
         rooms_.templates.export_to(checked_digest(order.digest), std::move(archive)),
         [](const layers::Job::Progress&) {},
         [late](Result<layers::TemplateMeta> outcome) { late(reply_of(std::move(outcome))); });
+}
+
+void Requests::search_packages(const std::string& id, Fd into, const LateReply& late) {
+    const auto box = rooms_.boxes.all().find(id);
+    if (box == rooms_.boxes.all().end()) throw Error{Errc::not_found, "no such sandbox"};
+    rooms_.searches.require_room();
+    rooms_.searches.start(
+        layers::search_packages(rooms_.store.box(id),
+                                rooms_.templates.layers(box->second.record.template_digest), std::move(into)),
+        [](const layers::Job::Progress&) {},
+        [late](Result<layers::TemplateMeta> outcome) {
+            wire::KeeperReply reply = outcome ? wire::KeeperReply{} : failure(outcome.error());
+            if (outcome) reply.packages = wire::PackagesFound{.bytes = outcome->bytes};
+            late(std::move(reply));
+        });
 }
 
 void Requests::remove_template(const wire::RemoveTemplate& order) {

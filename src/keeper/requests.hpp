@@ -32,6 +32,7 @@ public:
         Census& census;
         const AuditFiles& audit;
         TemplateWork& work;
+        TemplateWork& searches;  // of their own, so that sandboxes can't keep templates waiting
         const LimitPolicy& limits;
         ControlSocket& socket;
         std::vector<std::string> probes;
@@ -59,6 +60,7 @@ private:
     void pull_brake(const wire::PullBrake& order, const LateReply& late);
     void import_template(const wire::ImportTemplate& order, Fd archive, const LateReply& late);
     void export_template(const wire::ExportTemplate& order, Fd archive, const LateReply& late);
+    void search_packages(const std::string& id, Fd into, const LateReply& late);
     void remove_template(const wire::RemoveTemplate& order);
     [[nodiscard]] wire::TemplateList list_templates() const;
     [[nodiscard]] wire::KeeperInfo info() const;

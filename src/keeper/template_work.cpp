@@ -18,7 +18,7 @@ TemplateWork::~TemplateWork() {
 
 void TemplateWork::require_room() const {
     if (running_.size() >= kMaxJobs)
-        throw Error{Errc::exhausted, "too many template imports and exports run at once"};
+        throw Error{Errc::exhausted, "too much slow work of this kind runs at once"};
 }
 
 void TemplateWork::start(std::unique_ptr<layers::Job> job, ProgressHandler on_progress, DoneHandler on_done) {

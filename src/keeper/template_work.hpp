@@ -13,7 +13,8 @@
 
 namespace oyat::keeper {
 
-// Imports and exports that run in child processes while the keeper goes on. At most a few at a time.
+// Imports, exports and searches that run in child processes while the keeper goes on. At most a few at a
+// time.
 class TemplateWork {
 public:
     static constexpr std::size_t kMaxJobs = 4;

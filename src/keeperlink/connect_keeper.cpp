@@ -3,9 +3,11 @@
 #include <map>
 #include <utility>
 
+#include "base/throwing.hpp"
 #include "io/task_group.hpp"
 #include "keeperlink/keeper_connection.hpp"
 #include "keeperlink/keeper_translate.hpp"
+#include "keeperlink/package_file.hpp"
 
 namespace oyat::keeperlink {
 namespace {
@@ -115,6 +117,14 @@ public:
         auto answer =
             co_await KeeperConnection::call(connection_, std::move(request), std::move(tar), kImageLimit);
         co_return to_core(expect(answer.reply.template_info, "a template"));
+    }
+    Task<packages::Listing> find_packages(std::string id) override {
+        PackageFile file;
+        auto answer = co_await KeeperConnection::call(
+            connection_, {.search_packages = wire::SearchPackages{.id = std::move(id)}},
+            file.for_the_keeper(), kAnswerLimit);
+        co_return or_throw(
+            packages::read_listing(file.text(expect(answer.reply.packages, "packages").bytes)));
     }
     Task<core::TemplateFacts> export_template(std::string digest, Fd into) override {
         wire::KeeperRequest request{.export_template = wire::ExportTemplate{.digest = std::move(digest)}};

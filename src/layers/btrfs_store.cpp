@@ -51,6 +51,11 @@ Fd BtrfsStore::open_and_note(const std::string& id, const DiskLimit& limit) {
     return box;
 }
 
+Fd BtrfsStore::box(std::string_view id) const {
+    check_box_id(id);
+    return open_directory(shelf_.boxes(), std::string{id});
+}
+
 void BtrfsStore::set_limit(std::string_view id, const DiskLimit& limit) {
     check_box_id(id);
     in("limit box", [&] {

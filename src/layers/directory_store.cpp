@@ -62,6 +62,11 @@ Fd DirectoryStore::open_box(std::string_view id, const DiskLimit& limit) {
     });
 }
 
+Fd DirectoryStore::box(std::string_view id) const {
+    check_box_id(id);
+    return open_directory(shelf_.boxes(), std::string{id});
+}
+
 DirectoryStore::Known& DirectoryStore::note(std::string_view id, const DiskLimit& limit) {
     Known& known = known_[std::string{id}];
     known.limit = limit;

@@ -26,6 +26,7 @@ public:
 
     Fd make_box(std::string_view id, const DiskLimit& limit) override;
     Fd open_box(std::string_view id, const DiskLimit& limit) override;
+    [[nodiscard]] Fd box(std::string_view id) const override;
     void set_limit(std::string_view id, const DiskLimit& limit) override;
     [[nodiscard]] DiskUse use(std::string_view id) const override;
     [[nodiscard]] std::vector<std::string> boxes() const override { return shelf_.box_names(); }

@@ -109,6 +109,12 @@ Fd ImageStore::open_box(std::string_view id, const DiskLimit& limit) {
     });
 }
 
+Fd ImageStore::box(std::string_view id) const {
+    const auto found = mounted_.find(std::string{id});
+    if (found == mounted_.end()) throw Error{Errc::not_found, "no such box"};
+    return open_directory(AT_FDCWD, found->second.mount->directory());
+}
+
 Fd ImageStore::mount_box(const std::string& id, int image, const DiskLimit& limit) {
     auto mount = std::make_unique<LoopMount>(image, "ext4", staging_.mount_point("box-" + id), kMountOptions);
     Fd box = open_directory(AT_FDCWD, mount->directory());

@@ -30,6 +30,9 @@ public:
     // The box of a living sandbox that a former keeper made. `limit` is what its record says.
     [[nodiscard]] virtual Fd open_box(std::string_view id, const DiskLimit& limit) = 0;
 
+    // The box of a living sandbox, to be looked at. Throws `not_found`.
+    [[nodiscard]] virtual Fd box(std::string_view id) const = 0;
+
     // Throws `unimplemented` where this store can't change the limit of a box in use.
     virtual void set_limit(std::string_view id, const DiskLimit& limit) = 0;
 

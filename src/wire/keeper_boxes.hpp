@@ -289,4 +289,23 @@ struct DropAudit {
     }
 };
 
+// Request fd [0]: a file of fixed size, at whose beginning the list of packages among the changed files of
+// the box is written as text. Reply: how many bytes of it there are.
+struct SearchPackages {
+    static constexpr bool kIsMessage = true;
+    std::string id;
+    template <class V>
+    void fields(V& v) {
+        v(1, id);
+    }
+};
+struct PackagesFound {
+    static constexpr bool kIsMessage = true;
+    std::uint64_t bytes = 0;
+    template <class V>
+    void fields(V& v) {
+        v(1, bytes);
+    }
+};
+
 }  // namespace oyat::wire

@@ -43,6 +43,7 @@ struct KeeperRequest {
     std::optional<RemoveTemplate> remove_template;
     std::optional<PullBrake> brake;
     std::optional<GetBrakes> brakes;
+    std::optional<SearchPackages> search_packages;
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -63,6 +64,7 @@ struct KeeperRequest {
         v(16, remove_template);
         v(17, brake);
         v(18, brakes);
+        v(19, search_packages);
     }
 };
 
@@ -73,7 +75,7 @@ struct KeeperRequest {
                        r.stats.has_value() + r.open_audit.has_value() + r.drop_audit.has_value() +
                        r.list_templates.has_value() + r.import_template.has_value() +
                        r.export_template.has_value() + r.remove_template.has_value() + r.brake.has_value() +
-                       r.brakes.has_value();
+                       r.brakes.has_value() + r.search_packages.has_value();
     return orders == 1 && r.id != 0;
 }
 
@@ -127,6 +129,7 @@ struct KeeperReply {
     std::optional<TemplateInfo> template_info;
     std::optional<KeeperEvent> event;  // set when id == 0: unsolicited
     std::optional<BrakeFacts> brakes;
+    std::optional<PackagesFound> packages;
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -141,6 +144,7 @@ struct KeeperReply {
         v(10, template_info);
         v(11, event);
         v(12, brakes);
+        v(13, packages);
     }
 };
 

@@ -1,4 +1,5 @@
-"""Package managers against the machine's own registries, under the preset `packages-only`."""
+"""Package managers against the machine's own registries, under the preset `packages-only`; what they install is on the record."""
+import json
 
 # Chromium and Java keep lists of authorities of their own: how to make them trust the sandbox's is in docs/network.md.
 PACKAGES = "cargo golang-go default-jdk-headless chromium libnss3-tools postgresql-client"
@@ -11,18 +12,40 @@ def done(sandbox, command, user="user"):
     return result.stdout
 
 
+def events(sandbox, kind):
+    client = sandbox.client
+    status, _, data = client.raw("GET", f"/v1/events?sandbox={sandbox.id}&type={kind}&limit=10000", None, {"X-API-Key": client.key})
+    assert status == 200, (status, data)
+    return [json.loads(line) for line in data.splitlines() if line.strip()]
+
+
+def came(sandbox, ecosystem, name, words):
+    """It is listed with its version and the command that brought it, and the record says the same."""
+    answer = sandbox.client.api("GET", f"/v1/sandboxes/{sandbox.id}/packages")
+    found = [each for each in answer["packages"] if (each["ecosystem"], each["name"]) == (ecosystem, name)]
+    assert found and found[0]["version"], f"{name} is not among the {len(answer['packages'])} that are listed"
+    [command] = found[0]["commands"]
+    [asked] = [event for event in events(sandbox, "command.requested") if event["id"] == command]
+    assert words in asked["argv"][-1], f"{name} came by {asked['argv']}"
+    told = [event for event in events(sandbox, "package.installed") if event["name"] == name and event["ecosystem"] == ecosystem]
+    assert told[0]["version"] == found[0]["version"] and told[0]["command"] == command, told
+
+
 def apt(sandbox):
     done(sandbox, "sudo apt-get update 2>&1 && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends " + PACKAGES + " 2>&1")
+    came(sandbox, "debian", "cargo", "apt-get install")
 
 
 def pip(sandbox):
     done(sandbox, "python3 -m venv /tmp/venv && /tmp/venv/bin/pip install requests httpx 2>&1")
     assert done(sandbox, "/tmp/venv/bin/python -c 'import requests, httpx; print(1)'") == "1\n"
+    came(sandbox, "python", "httpx", "pip install")
 
 
 def npm(sandbox):
     done(sandbox, "mkdir -p /tmp/npm && cd /tmp/npm && npm init -y && npm install is-number 2>&1")
     assert done(sandbox, "cd /tmp/npm && node -p 'require(\"is-number\")(5)'") == "true\n"
+    came(sandbox, "npm", "is-number", "npm install")
 
 
 def cargo(sandbox):
@@ -30,11 +53,13 @@ def cargo(sandbox):
     done(sandbox, "cd /tmp && cargo new --quiet crab && cd crab && echo 'itoa = \"1\"' >>Cargo.toml && "
                   "RUSTC_BOOTSTRAP=1 cargo -Z sparse-registry fetch 2>&1")
     assert "itoa" in done(sandbox, "ls ~/.cargo/registry/src/*")
+    came(sandbox, "cargo", "itoa", "fetch")
 
 
 def go(sandbox):
     done(sandbox, "mkdir /tmp/module && cd /tmp/module && go mod init example.test/module 2>&1 && go get golang.org/x/text@latest 2>&1")
     assert "golang.org/x/text" in done(sandbox, "cat /tmp/module/go.mod")
+    came(sandbox, "go", "golang.org/x/text", "go get")
 
 
 def checks(tally, _server, _internet, workplace, _purposes):

@@ -132,6 +132,7 @@ public:
     Task<Fd> dial(std::string, std::uint16_t) override { return away<Fd>(); }
     Task<Fd> open_audit(std::string, std::uint32_t) override { return away<Fd>(); }
     Task<> drop_audit(std::string, std::uint32_t) override { co_await away<int>(); }
+    Task<packages::Listing> find_packages(std::string) override { return away<packages::Listing>(); }
     Task<std::vector<core::TemplateFacts>> templates() override {
         co_return std::vector<core::TemplateFacts>{};
     }

@@ -144,6 +144,11 @@ Task<> usage(Call& call) {
     co_await call.answer(200, boost::json::object{{"now", usage_json(now)}, {"samples", std::move(samples)}});
 }
 
+Task<> packages(Call& call) {
+    const std::shared_ptr<core::Sandbox> sandbox = call.sandbox();
+    co_await call.answer(200, packages_json(co_await sandbox->packages()));
+}
+
 constexpr Route kRoutes[] = {
     {"POST", "/v1/sandboxes", Scope::run, create},
     {"GET", "/v1/sandboxes", Scope::read, list},
@@ -153,6 +158,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/sandboxes/{id}/pause", Scope::run, pause},
     {"POST", "/v1/sandboxes/{id}/resume", Scope::run, resume},
     {"GET", "/v1/sandboxes/{id}/usage", Scope::read, usage},
+    {"GET", "/v1/sandboxes/{id}/packages", Scope::read, packages},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "api/native/sandbox_json.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
 #include "base/clock.hpp"
@@ -67,6 +68,20 @@ boost::json::object usage_json(const core::BoxUsage& usage) {
             {"disk_limit", usage.disk_limit},
             {"inodes_used", usage.inodes_used},
             {"inodes_limit", usage.inodes_limit}};
+}
+
+boost::json::object packages_json(const core::SandboxPackages& found) {
+    boost::json::array all;
+    for (const core::InstalledPackage& each : found.packages) {
+        all.push_back({{"ecosystem", to_string(each.package.ecosystem)},
+                       {"name", each.package.name},
+                       {"version", each.package.version},
+                       {"path", each.package.path},
+                       {"seen", time_json(each.seen)},
+                       {"commands", core::json_texts(each.commands)},
+                       {"source", core::json_texts(each.sources)}});
+    }
+    return {{"packages", std::move(all)}, {"complete", found.complete}, {"odd", found.odd}};
 }
 
 boost::json::object template_json(const core::TemplateFacts& facts) {
