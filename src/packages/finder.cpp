@@ -76,12 +76,12 @@ private:
     };
     using Directory = std::unique_ptr<DIR, decltype(&::closedir)>;
 
-    [[nodiscard]] bool gave_up() {
-        if (entries_ > limits_.entries || found_.packages.size() >= limits_.packages ||
-            bytes_ > limits_.bytes || (entries_ % 256 == 0 && std::chrono::steady_clock::now() > until_)) {
-            found_.complete = false;
-        }
-        return !found_.complete;
+    // All that there is to spend on one search is spent.
+    [[nodiscard]] bool is_over() {
+        over_ = over_ || entries_ > limits_.entries || found_.packages.size() >= limits_.packages ||
+                bytes_ > limits_.bytes || (entries_ % 256 == 0 && std::chrono::steady_clock::now() > until_);
+        if (over_) found_.complete = false;
+        return over_;
     }
 
     void walk(int dir, const std::string& path, Inside inside, std::size_t depth) {
@@ -95,7 +95,7 @@ private:
         (void)copy.release();
         while (const dirent* entry = ::readdir(entries.get())) {
             ++entries_;
-            if (gave_up()) return;
+            if (is_over()) return;
             const std::string name{entry->d_name};
             if (name == "." || name == "..") continue;
             const std::string below = path.empty() ? name : path + "/" + name;
@@ -188,6 +188,7 @@ private:
     const std::chrono::steady_clock::time_point until_;
     std::size_t entries_ = 0;
     std::uint64_t bytes_ = 0;
+    bool over_ = false;
     Listing found_;
 };
 

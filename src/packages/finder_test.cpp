@@ -107,6 +107,16 @@ TEST_F(PackageFinder, NamesThatAreNoneAreCounted) {
     EXPECT_EQ(found.odd, 1u);
 }
 
+// A deep tree must not hide what stands beside it.
+TEST_F(PackageFinder, WhatIsTooDeepIsLeftOutAlone) {
+    std::string deep = "a";
+    for (int i = 0; i < 70; ++i) deep += "/d";
+    fs::create_directories(root_ / deep);
+    write("node_modules/p/package.json", R"({"name":"p","version":"1"})");
+    EXPECT_EQ(names(), "npm p 1\n");
+    EXPECT_FALSE(find().complete);
+}
+
 TEST_F(PackageFinder, GivesUpWhereALimitIsReached) {
     for (int i = 0; i < 20; ++i)
         write("node_modules/p" + std::to_string(i) + "/package.json", R"({"name":"p","version":"1"})");

