@@ -30,6 +30,17 @@ TEST(Interception, PassesWhatIsAllowedAndAnswersTheRestItself) {
     });
 }
 
+TEST(Interception, WhatIsFetchedFromARegistryIsOnTheRecordByNameAndVersion) {
+    in_scene([](ReadScene& scene) -> Task<> {
+        scene.policy = only({allow("all", {}, {"/**"})});
+        (void)co_await scene.ask(
+            "GET /debian/pool/main/c/curl/curl_7.88.1-10_amd64.deb HTTP/1.1\r\nHost: a.test\r\n\r\n"
+            "GET /simple/curl/ HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        EXPECT_TRUE(scene.log.has("package.fetched", "\"name\":\"curl\",\"version\":\"7.88.1-10\""));
+        EXPECT_FALSE(scene.log.has("package.fetched", "simple"));
+    });
+}
+
 TEST(Interception, KeepsOneConnectionToTheServerForAllRequestsOfOne) {
     in_scene([](ReadScene& scene) -> Task<> {
         std::string requests;

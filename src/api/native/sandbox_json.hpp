@@ -3,7 +3,7 @@
 #include <boost/json/object.hpp>
 
 #include "core/keeper.hpp"
-#include "core/sandbox_record.hpp"
+#include "core/sandbox.hpp"
 #include "core/templates.hpp"
 
 namespace oyat::native {
