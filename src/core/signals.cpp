@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 3> kActions{"note", "freeze", "kill"};
 constexpr std::array<std::uint64_t, 3> kMailPorts{25, 465, 587};
 // What public pools listen on for Stratum; a web server on one of them is rare enough for a guess.
 constexpr std::array<std::uint64_t, 8> kMiningPorts{3333, 4444, 5555, 7777, 14433, 14444, 45560, 45700};
+// Where IRC listens, by which machines that were taken over are told what to do (threats E-21).
+constexpr std::array<std::uint64_t, 7> kIrcPorts{194, 6665, 6666, 6667, 6668, 6669, 6697};
 constexpr std::array<std::string_view, 9> kPools{"2miners.com",   "ethermine.org",  "f2pool.com",
                                                  "hashvault.pro", "minexmr.com",    "nanopool.org",
                                                  "nicehash.com",  "supportxmr.com", "unmineable.com"};
@@ -126,6 +128,10 @@ std::optional<Signal> Suspicion::hear_connection(const Event& event, MonoTime no
     const std::string target = (name.empty() ? text(event, "addr") : name) + ":" + std::to_string(port);
     if (std::ranges::find(kMailPorts, port) != kMailPorts.end() && mail_.take(target, count, now)) {
         return raise(SignalKind::abuse, "connections to mail servers, the last to " + target, now);
+    }
+    const bool chats = std::ranges::find(kIrcPorts, port) != kIrcPorts.end();
+    if (chats && mining_.take(target, count, now)) {
+        return raise(SignalKind::abuse, "connections to IRC servers, the last to " + target, now);
     }
     const bool mines = std::ranges::find(kMiningPorts, port) != kMiningPorts.end() || is_pool(name);
     if (mines && mining_.take(target, count, now)) {

@@ -80,6 +80,12 @@ TEST_F(SignalsTest, ThreeMailConnectionsAreAbuseWhetherAllowedOrNot) {
     EXPECT_EQ(signal->kind, SignalKind::abuse);
 }
 
+TEST_F(SignalsTest, ThreeConnectionsToIrcAreAbuse) {
+    EXPECT_FALSE(denied("203.0.113.1", 6667));
+    EXPECT_FALSE(denied("203.0.113.2", 6697));
+    EXPECT_TRUE(denied("203.0.113.3", 6667));
+}
+
 TEST_F(SignalsTest, MiningIsKnownByPortAndByName) {
     EXPECT_FALSE(denied("203.0.113.1", 3333));
     EXPECT_FALSE(hear("dns.query", {{"name", "xmr.nanopool.org"}}));

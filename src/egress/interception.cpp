@@ -360,6 +360,11 @@ boost::json::object Interception::fields(const RequestHead& head, std::string_vi
                                {"method", head.method},
                                {"path", path_for_record(head.path)}};
     if (!host.empty()) fields["host"] = host;
+    if (around_.transform == nullptr) return fields;
+    for (const auto& [name, text] :
+         {std::pair{"method", std::string_view{head.method}}, {"path", head.path}, {"host", host}}) {
+        if (!around_.transform->may_record(text)) fields[name] = "(withheld)";
+    }
     return fields;
 }
 

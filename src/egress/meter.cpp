@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -94,8 +95,8 @@ void Meter::cut() noexcept {
 Task<> Meter::count(std::uint64_t up, std::uint64_t down) {
     up_ += up;
     down_ += down;
-    if (moved_) moved_(up, down);
-    const std::chrono::nanoseconds wait = pace_.after(up + down, clock_.mono());
+    std::chrono::nanoseconds wait = pace_.after(up + down, clock_.mono());
+    if (moved_) wait = std::max(wait, moved_(up, down));
     if (wait.count() > 0) co_await sleep_for(wait);
 }
 

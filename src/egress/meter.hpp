@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,10 +32,9 @@ public:
     [[nodiscard]] std::uint64_t up() const noexcept { return up_; }
     [[nodiscard]] std::uint64_t down() const noexcept { return down_; }
     [[nodiscard]] bool was_idle() const noexcept { return was_idle_; }
-    // Called after each move with what moved; may cut.
-    void on_moved(std::function<void(std::uint64_t up, std::uint64_t down)> listener) {
-        moved_ = std::move(listener);
-    }
+    // Called after each move with what moved: how long to wait before the next. May cut.
+    using Toll = std::function<std::chrono::nanoseconds(std::uint64_t up, std::uint64_t down)>;
+    void on_moved(Toll toll) { moved_ = std::move(toll); }
 
 private:
     class Metered;
@@ -51,7 +51,7 @@ private:
     Millis idle_limit_;
     Timer idle_;
     std::set<Metered*> streams_;
-    std::function<void(std::uint64_t, std::uint64_t)> moved_;
+    Toll moved_;
     std::uint64_t up_ = 0;
     std::uint64_t down_ = 0;
     bool was_idle_ = false;

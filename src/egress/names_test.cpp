@@ -96,6 +96,7 @@ public:
         return nullptr;
     }
     [[nodiscard]] bool may_look_up(const std::string& name) override { return !name.contains("placeholder"); }
+    [[nodiscard]] bool may_record(std::string_view) const override { return true; }
 };
 
 TEST(Names, ANameThatMustNotLeaveIsRefusedAndNotWrittenDown) {  // threats E-20

@@ -1,6 +1,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "egress/outlet_connection.hpp"
 #include "egress/way_out.hpp"
@@ -110,14 +112,15 @@ Task<> Outlet::read(AsyncFd inside, Connection& connection) {
                                  .answer = config.answer_limit,
                                  .handshake = config.connect_limit,
                                  .requests = config.limits.requests_under_way});
-        // What is read is not slowed down by a budget, only cut in the end.
         connection.reading->meter().on_moved([&connection](std::uint64_t up, std::uint64_t down) {
+            std::chrono::nanoseconds wait{};
             try {
-                if (up > 0) (void)connection.spend(Budgets::Direction::up, up);
-                if (down > 0) (void)connection.spend(Budgets::Direction::down, down);
+                if (up > 0) wait = connection.spend(Budgets::Direction::up, up);
+                if (down > 0) wait = std::max(wait, connection.spend(Budgets::Direction::down, down));
             } catch (const Error&) {
                 connection.cut();
             }
+            return wait;
         });
         co_await connection.reading->run();
         report_end(connection, "closed");

@@ -51,6 +51,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<BodyWatch> watch(const OutgoingRequest& request) = 0;
     // Whether the client may ask for a name: one can be made of what should not leave.
     [[nodiscard]] virtual bool may_look_up(const std::string& name) = 0;
+    // Whether the record may have a text of the client's. Nothing has left, and nobody is told.
+    [[nodiscard]] virtual bool may_record(std::string_view text) const = 0;
 };
 
 }  // namespace oyat::http

@@ -66,9 +66,13 @@ std::unique_ptr<http::BodyWatch> Outgoing::watch(const http::OutgoingRequest& re
     return std::make_unique<Watch>(secrets_, sandbox_, broker->scanner(), request);
 }
 
-bool Outgoing::may_look_up(const std::string& name) {
+bool Outgoing::may_record(std::string_view text) const {
     const Broker* const broker = secrets_.broker(sandbox_);
-    if (broker == nullptr || !broker->could_be_placeholder(name)) return true;
+    return broker == nullptr || !broker->could_be_placeholder(text);
+}
+
+bool Outgoing::may_look_up(const std::string& name) {
+    if (may_record(name)) return true;
     secrets_.leaked(sandbox_, name, kNamePort, "name");
     return false;
 }

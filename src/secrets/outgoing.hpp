@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "http/request_transform.hpp"
 #include "secrets/secrets.hpp"
@@ -16,6 +17,7 @@ public:
     Task<Result<void>> apply(http::OutgoingRequest& request) override;
     [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest& request) override;
     [[nodiscard]] bool may_look_up(const std::string& name) override;
+    [[nodiscard]] bool may_record(std::string_view text) const override;
 
 private:
     Secrets& secrets_;

@@ -64,6 +64,12 @@ for port in (3333, 4444, 14444, 45700):
     try: socket.create_connection(({OTHER!r}, port), timeout=2).close()
     except OSError: pass
 """
+IRC = f"""
+import socket
+for port in (6667, 6697, 6665, 6669):
+    try: socket.create_connection(({OTHER!r}, port), timeout=2).close()
+    except OSError: pass
+"""
 
 
 def signals_of(server, sandbox_id):
@@ -168,7 +174,8 @@ def honest_work(server, beyond):
 def checks(tally, internet, home):
     names = {"signals: deny_burst": (is_held, "deny_burst", SCAN), "signals: upload_spike": (is_held, "upload_spike", UPLOAD),
              "signals: upload_spike while it runs": (is_held, "upload_spike", LONG_UPLOAD), "signals: secret_probe": (probes,),
-             "signals: abuse, mail": (is_ended, MAIL), "signals: abuse, mining": (is_ended, MINE), "signals: spin": (spins,),
+             "signals: abuse, mail": (is_ended, MAIL), "signals: abuse, mining": (is_ended, MINE), "signals: abuse, IRC": (is_ended, IRC),
+             "signals: spin": (spins,),
              "signals: packages and a test suite": (honest_work, Beyond(home, internet.services, internet.names)),
              "signals: work that prints": (works_and_says_so,), "signals: retries of package managers": (retries_are_no_burst,)}
     if not any(map(tally.wants, names)):
