@@ -117,6 +117,8 @@ Task<> serve(Executor executor, Start start) {
     };
     egress_config.authority_directory = start.state.own / "authorities";
     const auto egress = egress::make_egress(executor, events, clock, store, std::move(egress_config));
+    vault.on_revoked(
+        [&egress](const secrets::Secret& secret) { (void)egress->revoked(secret.tenant, secret.name); });
     core::Policies policies{store, config.policy};
     co_await policies.load();
     MachineGuard guard{clock, start.state.own};

@@ -78,6 +78,14 @@ public:
         return found == outlets_->end() ? core::Traffic{} : found->second->traffic();
     }
 
+    std::size_t revoked(const std::string& tenant, const std::string& secret) override {
+        std::size_t cut = 0;
+        for (const auto& [sandbox, outlet] : *outlets_) {
+            if (outlet->tenant() == tenant) cut += outlet->revoked(secret);
+        }
+        return cut;
+    }
+
     std::string authority_pem(const std::string& tenant) override {
         return shared_->authorities.of(tenant).certificate_pem();
     }

@@ -24,12 +24,12 @@ struct EgressLimits {
     double connections_per_second = 100, connections_burst = 500;
     double names_per_second = 50, names_burst = 200;
     std::size_t names_under_way = 64;
-    std::size_t dns_streams = 8;            // connections to the name server
-    std::size_t requests_under_way = 8;     // of one connection that is read
+    std::size_t dns_streams = 8;                   // connections to the name server
+    std::size_t requests_under_way = 8;            // of one connection that is read
     std::uint64_t up_bytes_a_day = 2ull << 30;     // 0 = no bound
     std::uint64_t down_bytes_a_day = 50ull << 30;  // the same
-    std::uint64_t bytes_per_second = 0;     // both directions together; 0 = as fast as it goes
-    std::size_t connections_of_all = 8192;  // over all sandboxes: each takes two descriptors of oyatd
+    std::uint64_t bytes_per_second = 0;            // both directions together; 0 = as fast as it goes
+    std::size_t connections_of_all = 8192;         // over all sandboxes: each takes two descriptors of oyatd
 };
 
 struct EgressConfig {
@@ -57,6 +57,8 @@ class Egress : public core::EgressControl {
 public:
     // Reads what an earlier oyatd kept for its sandboxes: before the first attach().
     virtual Task<> load() = 0;
+    // Cuts every connection that has carried this secret; returns how many.
+    virtual std::size_t revoked(const std::string& tenant, const std::string& secret) = 0;
     // Forgets what was kept for sandboxes that are no more: after all others were attached.
     virtual Task<> forget_the_rest() = 0;
     // Cuts everything and waits until nothing runs any more. To be awaited before destruction.

@@ -261,6 +261,7 @@ public:
     Task<Result<void>> apply(http::OutgoingRequest& request) override {
         if (request.target == "/leak") co_return refuse(Errc::denied, "not with that placeholder");
         request.fields.set("X-Sandbox", sandbox_);
+        request.carries = {"orders"};
         co_return Result<void>{};
     }
     [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest&) override {
@@ -268,6 +269,9 @@ public:
     }
     [[nodiscard]] bool may_look_up(const std::string&) override { return true; }
     [[nodiscard]] bool may_record(std::string_view) const override { return true; }
+    [[nodiscard]] std::unique_ptr<http::AnswerFilter> filter(const http::OutgoingRequest&) override {
+        return nullptr;
+    }
 
 private:
     std::string sandbox_;
@@ -287,6 +291,26 @@ TEST(Egress, GivesEachRequestThatIsReadToTheSandboxsOwnTransform) {
             const auto outside = co_await house.accept_in();
             EXPECT_NE((co_await read_until(*outside, "\r\n\r\n")).find("X-Sandbox: " + kBox),
                       std::string::npos);
+        },
+        std::move(settings));
+}
+
+TEST(Egress, CutsWhatHasCarriedASecretThatIsRevoked) {
+    EgressConfig settings;
+    settings.transform = [](const std::string& sandbox) { return std::make_unique<Marking>(sandbox); };
+    in_house(
+        [](House& house) -> Task<> {
+            house.egress->update(kBox, only_path("/**", 2));
+            const auto inside = co_await house.connect_out();
+            co_await inside->write_all("GET /x HTTP/1.1\r\nHost: " + house.going_to->to_string() +
+                                       "\r\n\r\n");
+            const auto outside = co_await house.accept_in();
+            (void)co_await read_until(*outside, "\r\n\r\n");
+            EXPECT_EQ(house.egress->revoked("acme", "another"), 0U);
+            EXPECT_EQ(house.egress->revoked("somebody", "orders"), 0U);
+            EXPECT_EQ(house.egress->revoked("acme", "orders"), 1U);
+            EXPECT_TRUE(co_await is_reset(*inside));
+            EXPECT_TRUE(house.log.has("connect.closed", "a secret that it carried was revoked"));
         },
         std::move(settings));
 }

@@ -41,6 +41,12 @@ boost::json::array refs_for_record(const std::vector<std::string>& refs) {
     return shown;
 }
 
+http::Fields filtered(const http::Fields& fields, http::AnswerFilter& filter) {
+    http::Fields made;
+    for (const auto& [name, value] : fields) made.add(name, filter.field(value));
+    return made;
+}
+
 std::unique_ptr<Stream> with_bytes(std::string_view bytes, std::unique_ptr<Stream> stream) {
     http::ByteBuffer prefix;
     std::ranges::copy(bytes, prefix.room(bytes.size()).begin());
@@ -307,6 +313,7 @@ Task<> Interception::pass(Exchange& exchange, UnderWay& under_way) {
         if (Result<void> applied = co_await around_.transform->apply(request); !applied) {
             co_return co_await refuse(exchange, 403, "refused: " + applied.error().message());
         }
+        carried_.insert(request.carries.begin(), request.carries.end());
     }
     std::optional<Error> failure;
     try {
@@ -341,8 +348,11 @@ Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request,
                 if (Result<void> seen = watch->pass(piece); !seen) throw Error{seen.error()};
             };
         }
-        passing.answer_fields = [](const http::ResponseHead& answer) {
-            return message_fields(answer.fields);
+        const std::unique_ptr<http::AnswerFilter> filter =
+            around_.transform != nullptr ? around_.transform->filter(request) : nullptr;
+        passing.answer_filter = filter.get();
+        passing.answer_fields = [&filter](const http::ResponseHead& answer) {
+            return filter ? filtered(message_fields(answer.fields), *filter) : message_fields(answer.fields);
         };
         passing.answer_limit = limits_.answer;
         try {

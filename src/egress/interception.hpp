@@ -71,6 +71,9 @@ public:
     // any more. The next ones are judged by the new policy anyway.
     [[nodiscard]] bool still_passes() const;
 
+    // Whether some request of this connection had that secret put in.
+    [[nodiscard]] bool has_carried(const std::string& secret) const { return carried_.contains(secret); }
+
     [[nodiscard]] Meter& meter() noexcept { return meter_; }
 
 private:
@@ -102,7 +105,8 @@ private:
     std::unique_ptr<Stream> inside_;  // until run()
     OwnUpstreams upstreams_;
     http::Service service_;
-    std::set<const UnderWay*> under_way_;  // each lives on the frame of its answer()
+    std::set<std::string, std::less<>> carried_;  // names of secrets
+    std::set<const UnderWay*> under_way_;         // each lives on the frame of its answer()
 };
 
 }  // namespace oyat::egress

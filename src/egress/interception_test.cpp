@@ -311,7 +311,48 @@ public:
     }
     bool may_look_up(const std::string&) override { return true; }
     bool may_record(std::string_view text) const override { return !text.contains("placeholder"); }
+    std::unique_ptr<http::AnswerFilter> filter(const http::OutgoingRequest&) override {
+        class Filter final : public http::AnswerFilter {
+        public:
+            std::string field(std::string_view value) override {
+                return value.contains("hidden") ? "******" : std::string{value};
+            }
+            void feed(std::string_view piece, std::string& out) override {
+                held_ += piece;
+                out.append(held_, 0, held_.size() - 1);
+                held_.erase(0, held_.size() - 1);
+            }
+            void finish(std::string& out) override { out.append(held_.size(), '*'); }
+
+        private:
+            std::string held_;
+        };
+        return std::make_unique<Filter>();
+    }
 };
+
+TEST(Interception, AnAnswerPassesThroughWhoeverLooksAtIt) {
+    in_scene([](ReadScene& scene) -> Task<> {
+        Clerk clerk;
+        scene.transform = &clerk;
+        scene.handler = [](http::Exchange& exchange) -> Task<> {
+            if (exchange.request().path == "/sized") {
+                co_await exchange.respond(200, {{"X-Echo", "hidden"}}, "0123456789");
+                co_return;
+            }
+            co_await exchange.start(200, {}, std::nullopt);
+            co_await exchange.write("01234");
+            co_await exchange.write("56789");
+            co_await exchange.finish();
+        };
+        const std::string sized = co_await scene.ask("GET /sized HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        EXPECT_TRUE(has(sized, "X-Echo: ******") && has(sized, "Content-Length: 10") &&
+                    has(sized, "012345678*"))
+            << sized;
+        const std::string streamed = co_await scene.ask("GET /x HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        EXPECT_TRUE(has(streamed, "\r\n*\r\n0\r\n\r\n")) << streamed;
+    });
+}
 
 TEST(Interception, LetsSomebodyElseChangeOrStopWhatLeaves) {
     in_scene([](ReadScene& scene) -> Task<> {
@@ -322,7 +363,7 @@ TEST(Interception, LetsSomebodyElseChangeOrStopWhatLeaves) {
             std::string body = co_await exchange.read_whole_body(1 << 20);
             ++whole;
             co_await exchange.respond(
-                200, {}, std::string{exchange.request().fields.get("Authorization")} + "|" + body + "|");
+                200, {}, std::string{exchange.request().fields.get("Authorization")} + "|" + body + "||");
         };
         EXPECT_TRUE(has(co_await scene.ask("GET /x HTTP/1.1\r\nHost: a.test\r\nAuthorization: mine\r\n\r\n"),
                         "Bearer true||"));

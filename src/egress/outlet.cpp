@@ -85,6 +85,17 @@ std::size_t Outlet::update(core::PolicyPtr policy) {
     return cut;
 }
 
+std::size_t Outlet::revoked(const std::string& secret) {
+    std::size_t cut = 0;
+    for (Connection* connection : connections_) {
+        if (!connection->reading || !connection->reading->has_carried(secret)) continue;
+        report_end(*connection, "a secret that it carried was revoked", Fault::policy);
+        connection->cut();
+        ++cut;
+    }
+    return cut;
+}
+
 void Outlet::cut() {
     cut_ = true;
     for (Connection* connection : connections_) {

@@ -31,8 +31,10 @@ public:
     Outlet(const Outlet&) = delete;
     Outlet& operator=(const Outlet&) = delete;
 
-    void open();                                 // once, when it is held by a shared_ptr
-    std::size_t update(core::PolicyPtr policy);  // cuts the connections that the new policy refuses
+    void open();                                     // once, when it is held by a shared_ptr
+    std::size_t update(core::PolicyPtr policy);      // cuts the connections that the new policy refuses
+    std::size_t revoked(const std::string& secret);  // cuts the connections that have carried it
+    [[nodiscard]] const std::string& tenant() const noexcept { return tenant_; }
     // The names that this sandbox's addresses stand for: taken over from the outlet before, or from the last
     // oyatd.
     [[nodiscard]] boost::json::array pins() { return pins_.to_json(shared_->clock.mono()); }

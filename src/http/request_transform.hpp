@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "http/fields.hpp"
@@ -23,9 +24,10 @@ struct OutgoingRequest {
     bool tls = false;
     std::string method;
 
-    std::string target;               // origin form, as the client sent it
-    Fields fields;                    // without Host and those that belong to the connection
-    std::optional<std::string> body;  // the whole of it, when wants_body() asked for that
+    std::string target;                // origin form, as the client sent it
+    Fields fields;                     // without Host and those that belong to the connection
+    std::optional<std::string> body;   // the whole of it, when wants_body() asked for that
+    std::vector<std::string> carries;  // the names of what apply() put in
 };
 
 // Looks at a body on its way to the upstream.
@@ -34,6 +36,17 @@ public:
     virtual ~BodyWatch() = default;
     // Called with each piece before it leaves. A refusal ends the request, and the piece stays here.
     [[nodiscard]] virtual Result<void> pass(std::string_view piece) = 0;
+};
+
+// Looks at an answer on its way to the client, and may change bytes of it, never their number: its length has
+// been announced.
+class AnswerFilter {
+public:
+    virtual ~AnswerFilter() = default;
+    [[nodiscard]] virtual std::string field(std::string_view value) = 0;
+    // Appends to `out` what is decided of the body so far.
+    virtual void feed(std::string_view piece, std::string& out) = 0;
+    virtual void finish(std::string& out) = 0;
 };
 
 // Changes the requests of one client on their way out, or refuses them: how a secret comes to where it is
@@ -53,6 +66,8 @@ public:
     [[nodiscard]] virtual bool may_look_up(const std::string& name) = 0;
     // Whether the record may have a text of the client's. Nothing has left, and nobody is told.
     [[nodiscard]] virtual bool may_record(std::string_view text) const = 0;
+    // For its answer; null when that may pass as it is.
+    [[nodiscard]] virtual std::unique_ptr<AnswerFilter> filter(const OutgoingRequest& request) = 0;
 };
 
 }  // namespace oyat::http

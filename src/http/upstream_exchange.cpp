@@ -138,9 +138,11 @@ private:
                 const std::size_t got = co_await body.read(*upstream_.stream, upstream_.input, space);
                 if (got == 0) break;
                 buffer.filled(got);
-                co_await exchange_.write({space.data(), got});
+                co_await give({space.data(), got});
             }
-            co_await exchange_.finish();
+            std::string last;
+            if (passing_.answer_filter != nullptr) passing_.answer_filter->finish(last);
+            co_await exchange_.finish_with(last);
         } catch (const Error& e) {
             if (e.code() == Errc::canceled) throw;
             exchange_.abort();  // the client must not take a part for the whole
@@ -149,6 +151,16 @@ private:
         // Bytes behind the answer belong to no request (threats C-06): they end with the connection.
         upstream_.reusable = request_sent_ && answer.keep_alive && upstream_.input.empty();
         if (upstream_.reusable) upstream_.input.shrink();
+    }
+
+    Task<> give(std::string_view bytes) {
+        if (passing_.answer_filter == nullptr) {
+            co_await exchange_.write(bytes);
+        } else {
+            filtered_.clear();
+            passing_.answer_filter->feed(bytes, filtered_);
+            if (!filtered_.empty()) co_await exchange_.write(filtered_);
+        }
     }
 
     static std::string upgrade_head(const Fields& fields, std::string_view protocol) {
@@ -174,6 +186,7 @@ private:
     bool too_late_ = false;
     bool request_sent_ = false;
     bool answer_began_ = false;
+    std::string filtered_;
     std::optional<std::string> upgraded_;  // the head that tells the client so
 };
 

@@ -8,6 +8,7 @@
 #include "http/byte_buffer.hpp"
 #include "http/client.hpp"
 #include "http/exchange.hpp"
+#include "http/request_transform.hpp"
 #include "io/stream.hpp"
 
 namespace oyat::http {
@@ -30,8 +31,9 @@ struct Passing {
     std::function<void(std::string_view)> see_body;
     // The fields that the client gets of an answer.
     std::function<Fields(const ResponseHead&)> answer_fields;
-    std::function<void()> on_head;  // the upstream's answer has begun
-    Millis answer_limit{0};         // for the head of the answer after the request's last byte; 0: none
+    AnswerFilter* answer_filter = nullptr;  // of the answer's body; null: it passes as it is
+    std::function<void()> on_head;          // the upstream's answer has begun
+    Millis answer_limit{0};  // for the head of the answer after the request's last byte; 0: none
 };
 
 // Passes the exchange to the upstream and the answer back, streamed both ways. After a 101 that was asked

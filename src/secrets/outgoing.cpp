@@ -1,6 +1,9 @@
 #include "secrets/outgoing.hpp"
 
+#include <set>
 #include <utility>
+
+#include "masking/same_length_masker.hpp"
 
 namespace oyat::secrets {
 namespace {
@@ -44,6 +47,52 @@ private:
     const std::uint16_t port_;
 };
 
+class EchoFilter final : public http::AnswerFilter {
+public:
+    EchoFilter(Secrets& secrets, std::string sandbox, std::shared_ptr<const masking::Patterns> patterns,
+               const http::OutgoingRequest& request)
+        : secrets_{secrets},
+          sandbox_{std::move(sandbox)},
+          patterns_{std::move(patterns)},
+          body_{patterns_},
+          host_{request.host},
+          port_{request.port} {}
+
+    [[nodiscard]] std::string field(std::string_view value) override {
+        masking::SameLengthMasker masker{patterns_};
+        std::string masked;
+        masker.feed(value, masked);
+        masker.finish(masked);
+        tell(masker);
+        return masked;
+    }
+    void feed(std::string_view piece, std::string& out) override {
+        body_.feed(piece, out);
+        tell(body_);
+    }
+    void finish(std::string& out) override { body_.finish(out); }
+
+private:
+    void tell(const masking::SameLengthMasker& masker) {
+        for (const std::string& name : masker.names()) {
+            if (told_.insert(name).second) secrets_.echoed(sandbox_, name, host_, port_);
+        }
+    }
+
+    Secrets& secrets_;
+    const std::string sandbox_;
+    std::shared_ptr<const masking::Patterns> patterns_;  // shared with the other answers
+    masking::SameLengthMasker body_;
+    const std::string host_;
+    const std::uint16_t port_;
+    std::set<std::string> told_;
+};
+
+// A signature may cover the field, and its key is not sent.
+bool is_signed(const http::Fields& fields) {
+    return fields.get("Authorization").starts_with("AWS4-");
+}
+
 }  // namespace
 
 std::size_t Outgoing::wants_body(const http::OutgoingRequest& request) const {
@@ -57,6 +106,11 @@ Task<Result<void>> Outgoing::apply(http::OutgoingRequest& request) {
     request.target = std::move(prepared.target);
     request.fields = std::move(prepared.fields);
     if (prepared.body) request.body = std::move(prepared.body);
+    for (Note& note : prepared.notes) request.carries.push_back(std::move(note.secret));
+    // What comes back compressed could not be searched.
+    if (!request.carries.empty() && request.fields.has("Accept-Encoding") && !is_signed(request.fields)) {
+        request.fields.set("Accept-Encoding", "identity");
+    }
     co_return Result<void>{};
 }
 
@@ -75,6 +129,15 @@ bool Outgoing::may_look_up(const std::string& name) {
     if (may_record(name)) return true;
     secrets_.leaked(sandbox_, name, kNamePort, "name");
     return false;
+}
+
+std::unique_ptr<http::AnswerFilter> Outgoing::filter(const http::OutgoingRequest& request) {
+    if (const std::uint64_t now = secrets_.generation(); now != generation_) {
+        patterns_ = masking::Patterns::of(secrets_.values_of(sandbox_));
+        generation_ = now;
+    }
+    if (!patterns_) return nullptr;
+    return std::make_unique<EchoFilter>(secrets_, sandbox_, patterns_, request);
 }
 
 }  // namespace oyat::secrets

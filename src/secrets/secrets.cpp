@@ -304,6 +304,20 @@ void Secrets::leaked(const std::string& sandbox, const std::string& host, std::u
     deps_.events.emit(std::move(event));
 }
 
+void Secrets::echoed(const std::string& sandbox, const std::string& secret, const std::string& host,
+                     std::uint16_t port) {
+    const auto found = holdings_.find(sandbox);
+    if (found == holdings_.end()) return;
+    core::Event event{.type = "secret.echoed",
+                      .sandbox = sandbox,
+                      .tenant = found->second->tenant(),
+                      .by = core::Witness::proxy};
+    event.fields["secret"] = core::json_text(secret);
+    event.fields["host"] = core::json_text(host);
+    event.fields["port"] = port;
+    deps_.events.emit(std::move(event));
+}
+
 void Secrets::set_installing(const std::string& sandbox, bool installing) {
     const auto found = holdings_.find(sandbox);
     if (found != holdings_.end()) found->second->broker().set_installing(installing);

@@ -60,6 +60,9 @@ public:
     // was looked up. For the record.
     void leaked(const std::string& sandbox, const std::string& host, std::uint16_t port,
                 const std::string& place);
+    // A service sent the secret back, and it was taken out of the answer. For the record.
+    void echoed(const std::string& sandbox, const std::string& secret, const std::string& host,
+                std::uint16_t port);
 
     // --- for front ends
     struct Shown {

@@ -4,6 +4,7 @@
 #include <openssl/hmac.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/sha256.hpp"
@@ -62,6 +63,10 @@ bool is_word(std::string_view text) {
     });
 }
 
+// Of the connection rather than of the message: oyatd writes these itself, so no signature may cover them.
+constexpr std::array<std::string_view, 6> kNotForwarded = {"connection", "content-length",   "expect", "te",
+                                                           "trailer",    "transfer-encoding"};
+
 // "KEY/20261130/eu-west-1/s3/aws4_request" and "host;x-amz-date".
 Claim claim_of(Claim::Where where, std::string_view credential, std::string_view fields) {
     const std::vector<std::string> parts = split(credential, '/');
@@ -77,6 +82,9 @@ Claim claim_of(Claim::Where where, std::string_view credential, std::string_view
     if (!std::ranges::all_of(claim.signed_fields, is_word) || claim.signed_fields.size() > 128) {
         throw bad("its SignedHeaders are none");
     }
+    std::erase_if(claim.signed_fields, [](const std::string& name) {
+        return std::ranges::find(kNotForwarded, name) != kNotForwarded.end();
+    });
     std::ranges::sort(claim.signed_fields);
     if (std::ranges::find(claim.signed_fields, "host") == claim.signed_fields.end()) {
         throw bad("it does not sign its host");
@@ -234,9 +242,8 @@ void sign_query(Request& request, const Claim& claim, const Key& key) {
         throw bad("its X-Amz-Date is missing or of another day");
     const std::string time = *given;
     for (auto& [name, value] : pairs) {
-        if (name == "X-Amz-Credential") {
-            value = std::string{key.id} + value.substr(value.find('/'));
-        }
+        if (name == "X-Amz-Credential") value = std::string{key.id} + value.substr(value.find('/'));
+        if (name == "X-Amz-SignedHeaders") value = join(claim.signed_fields, ';');
     }
     if (!key.session.empty()) pairs.emplace_back(kToken, key.session);
     request.target = path + "?" + query_of(pairs);

@@ -1,4 +1,4 @@
-"""A git server over HTTP: git's own http-backend on bare repositories, open for reading and writing to everybody."""
+"""A git server over HTTP: git's own http-backend on bare repositories, open to everybody, or to who sends one Authorization."""
 import http.server
 import os
 import subprocess
@@ -7,8 +7,8 @@ import subprocess
 class GitServer:
     """`handler` serves the repositories below `root`; `pushed` are the paths that wrote something."""
 
-    def __init__(self, root):
-        self.root = root
+    def __init__(self, root, authorization=None):
+        self.root, self.authorization = root, authorization
         self.pushed = []
 
     def make(self, name):
@@ -45,6 +45,11 @@ class _Request(http.server.BaseHTTPRequestHandler):
         self._visit.heads.append(self.requestline)
         size = int(self.headers.get("Content-Length") or 0)
         body = self._chunks() if self.headers.get("Transfer-Encoding") else self.rfile.read(size)
+        if self._git.authorization not in (None, self.headers.get("Authorization")):
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="git"')
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
         if path.endswith("/git-receive-pack"):
             self._git.pushed.append(path)
         environment = {**os.environ, "GIT_PROJECT_ROOT": str(self._git.root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
