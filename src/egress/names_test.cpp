@@ -95,6 +95,7 @@ public:
     [[nodiscard]] std::unique_ptr<http::BodyWatch> watch(const http::OutgoingRequest&) override {
         return nullptr;
     }
+    std::unique_ptr<http::AnswerFilter> filter(const http::OutgoingRequest&) override { return nullptr; }
     [[nodiscard]] bool may_look_up(const std::string& name) override { return !name.contains("placeholder"); }
     [[nodiscard]] bool may_record(std::string_view) const override { return true; }
 };

@@ -38,7 +38,8 @@ host = ["@git-hosts"]
 path = ["@git-read"]
 action = "allow"
 
-# A branch of your own: `path = ["/acme/shop.git/@git-write"]`, above the next rule.
+# Branches of your own: `path = ["/acme/shop.git/@git-write"]` and `ref = ["refs/heads/agent/**"]`, above
+# the next rule.
 [[rule]]
 id = "push"
 category = "git"
