@@ -140,6 +140,7 @@ private:
     void note_install_window(bool was_open, std::size_t cut);
     void suspend_secrets();
     Task<> record_packages(const PackageBook::Change& change);
+    Task<> look_in_turn();
     Task<> take_last_look(EndedBy reason);
     Task<> forget_packages();
 

@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 constexpr const char* kKind = "packages";     // in the store
 constexpr std::size_t kMostAtOnce = 5'000;    // events of one look
 constexpr std::size_t kEventsInOneTurn = 64;  // others want the loop, too
-constexpr Millis kLastLook = 2s;              // a sandbox that is to end does not wait longer for it
+constexpr Millis kTurn = 50ms;
+constexpr Millis kLastLook = 2s;  // a sandbox that is to end does not wait longer for it
 
 std::string_view text_of(const Event& event, std::string_view field) {
     const boost::json::value* value = event.fields.if_contains(field);
@@ -113,11 +114,23 @@ Task<> LiveSandbox::record_packages(const PackageBook::Change& change) {
     emit_or_log(deps_.events, std::move(event));
 }
 
+// When many end at once, the keeper has no room for each of them at the same time.
+Task<> LiveSandbox::look_in_turn() {
+    for (;;) {
+        try {
+            co_return co_await look_for_packages();
+        } catch (const Error& e) {
+            if (e.code() != Errc::exhausted) throw;
+        }
+        co_await sleep_for(kTurn);
+    }
+}
+
 Task<> LiveSandbox::take_last_look(EndedBy reason) {
     const bool in_peace = reason == EndedBy::killed || reason == EndedBy::timeout || reason == EndedBy::idle;
     if (!in_peace || !trail_.is_dirty()) co_return;
     try {
-        co_await with_timeout(kLastLook, "packages are looked for", look_for_packages());
+        co_await with_timeout(kLastLook, "packages are looked for", look_in_turn());
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
         log::warn("packages of an ending sandbox not looked for",
