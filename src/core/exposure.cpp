@@ -64,7 +64,18 @@ Result<Reach> parse_reach(std::string_view word) {
 
 Reach Exposure::of(std::uint16_t port) const {
     const auto found = ports.find(port);
-    return found != ports.end() ? found->second : usual;
+    return std::min(found != ports.end() ? found->second : usual, most);
+}
+
+Reach Exposure::otherwise() const {
+    return std::min(usual, most);
+}
+
+Exposure Exposure::in_force() const {
+    Exposure capped = *this;
+    capped.usual = otherwise();
+    for (auto& [port, reach] : capped.ports) reach = std::min(reach, most);
+    return capped;
 }
 
 std::string Exposure::masked_host(std::uint16_t port) const {
@@ -78,10 +89,12 @@ std::string Exposure::masked_host(std::uint16_t port) const {
 json::object to_json(const Exposure& exposure) {
     json::object ports;
     for (const auto& [port, reach] : exposure.ports) ports[std::to_string(port)] = to_string(reach);
+    json::array tls_ports(exposure.tls_ports.begin(), exposure.tls_ports.end());
     return {{"usual", to_string(exposure.usual)},
             {"ports", std::move(ports)},
             {"token", exposure.token},
-            {"host_mask", exposure.host_mask}};
+            {"host_mask", exposure.host_mask},
+            {"tls_ports", std::move(tls_ports)}};
 }
 
 Result<Exposure> exposure_from_json(const json::object& from) {
@@ -96,6 +109,13 @@ Result<Exposure> exposure_from_json(const json::object& from) {
             const Result<Reach> reach = parse_reach(text_of(value));
             if (!reach) return bad();
             exposure.usual = *reach;
+        } else if (name == "tls_ports") {
+            if (!value.is_array()) return bad();
+            for (const json::value& each : value.get_array()) {
+                boost::system::error_code wrong;
+                exposure.tls_ports.insert(each.to_number<std::uint16_t>(wrong));
+                if (wrong) return bad();
+            }
         } else if (name == "ports") {
             if (!value.is_object()) return bad();
             for (const auto& [number, word] : value.get_object()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,12 +28,16 @@ struct Exposure {
     static constexpr std::size_t kMostPorts = 256;
 
     Reach usual = Reach::anyone;  // of ports without a word of their own
+    Reach most = Reach::anyone;   // the operator's: none is wider. Not kept, it is set anew at each start
     std::map<std::uint16_t, Reach> ports;
     std::string token;  // of this sandbox; links are signed with it as well
     // What the server inside gets as Host, "${PORT}" standing for its port. "": as the visitor sent it.
     std::string host_mask;
+    std::set<std::uint16_t> tls_ports;  // where servers inside speak TLS
 
     [[nodiscard]] Reach of(std::uint16_t port) const;
+    [[nodiscard]] Reach otherwise() const;    // of ports without a word of their own, as it holds
+    [[nodiscard]] Exposure in_force() const;  // with `most` applied to all, to be shown
     [[nodiscard]] std::string masked_host(std::uint16_t port) const;  // "" without a mask
 };
 

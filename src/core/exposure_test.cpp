@@ -33,6 +33,24 @@ TEST(Exposure, EachReachLetsInThoseBeforeIt) {
     EXPECT_TRUE(admits(Reach::closed, {}, 3001)) << "the word is for its own port";
 }
 
+TEST(Exposure, NoPortIsWiderThanTheOperatorLets) {
+    Exposure exposure = exposed(Reach::anyone);
+    exposure.most = Reach::token;
+    EXPECT_EQ(exposure.of(3000), Reach::token);
+    EXPECT_EQ(exposure.otherwise(), Reach::token);
+    const std::string link = sign_link(exposure, kSandbox, 3000, kNow + 1h);
+    for (const std::uint16_t port : {3000, 3001}) {
+        EXPECT_FALSE(admit(exposure, kSandbox, port, {}, kNow).granted) << port;
+        EXPECT_FALSE(admit(exposure, kSandbox, port, {.link = link}, kNow).granted) << port;
+        EXPECT_TRUE(admit(exposure, kSandbox, port, {.token = "a token"}, kNow).granted) << port;
+    }
+    exposure.ports[3002] = Reach::closed;
+    EXPECT_EQ(exposure.of(3002), Reach::closed);
+    // What was said is kept for a server that lets more.
+    EXPECT_EQ(or_throw(exposure_from_json(to_json(exposure))).of(3000), Reach::anyone);
+    EXPECT_EQ(exposure.in_force().ports.at(3000), Reach::token);
+}
+
 TEST(Exposure, AWrongTokenIsWrongWhateverElseThereIs) {
     const std::string link = sign_link(exposed(Reach::link), kSandbox, 3000, kNow + 1h);
     for (const char* wrong : {"", "a toke", "a token ", "A token"}) {

@@ -61,6 +61,7 @@ LiveSandbox::LiveSandbox(const SandboxesDeps& deps, Admission& admission, TextBu
                                      .secrets = deps.secrets},
                  deps.config, admission},
       files_{record_, deps.events, deps.masks, limits_, door_} {
+    record_.exposure.most = deps.config.preview_most;
     std::vector<masking::Value> secrets = secrets_in(environment());
     secrets.push_back({.name = "sandbox-token", .value = record_.access_token});
     deps.masks.learn(record_.id, std::move(secrets));

@@ -38,6 +38,7 @@ public:
     [[nodiscard]] Processes& processes() override;
     [[nodiscard]] Files& files() override;
     [[nodiscard]] std::map<std::string, std::string> environment() const override;
+    [[nodiscard]] std::vector<SecretBinding> header_rules() const override;
     Task<> until_not_running() override;
     Task<Fd> dial(std::uint16_t port) override;
     Task<BoxUsage> usage() override;
@@ -51,6 +52,7 @@ public:
     // Before take_handles(): what it may use without having it, with the placeholders in its environment.
     Task<> take_secrets(SecretPlan plan, Principal who);
     Task<> bind_secrets(SecretPlan plan, Principal who);
+    Task<> replace_header_rules(std::vector<SecretBinding> rules, Principal who);
     Task<> unbind_secret(std::string binding, Principal who);
     // What is in force for its way out.
     [[nodiscard]] const PolicyPtr& policy() const { return policy_; }

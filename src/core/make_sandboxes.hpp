@@ -44,6 +44,7 @@ struct SandboxesConfig {
     std::uint32_t starts_per_second = 1'000;  // of commands, with each key
     std::uint32_t start_burst = 2'000;
     SignalRules signals;
+    Reach preview_most = Reach::anyone;  // how wide a port of a sandbox may be opened
     // Of one sandbox.
     std::uint32_t max_commands = 256;
     std::uint32_t max_ptys = 32;

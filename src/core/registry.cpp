@@ -157,6 +157,10 @@ Task<> Registry::expose(std::string id, std::uint16_t port, Reach reach, Princip
                     "a sandbox has at most " + std::to_string(Exposure::kMostPorts) +
                         " ports with a word of their own"};
     }
+    if (reach > exposure.most) {
+        throw Error{Errc::denied, Fault::oyat_operator,
+                    "the operator opens no port wider than " + std::string{to_string(exposure.most)}};
+    }
     Event event = sandbox_event(sandbox->record(), "ingress.opened");
     event.fields["port"] = port;
     event.fields["who"] = to_string(reach);

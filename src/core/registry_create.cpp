@@ -106,6 +106,8 @@ void Registry::check(const CreateRequest& request, const std::string& tenant) co
         throw wrong("either a policy or no internet; a policy says it all");
     if (request.template_ref.size() > 200) throw wrong("name of a template of more than 200 bytes");
     check_secrets(deps_.secrets, tenant, request.secrets);
+    SandboxRecord trial;
+    keep_proxy(deps_.secrets, trial, request.via);
 }
 
 Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal who) {
@@ -201,13 +203,14 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const policy::Do
     if (own) record.policy = own->source;
     if (!request.internet) record.policy = kOffline;
     record.internet = record.policy != kOffline;
-    record.via = request.via;
+    keep_proxy(deps_.secrets, record, request.via);
     record.on_timeout = request.on_timeout;
     record.auto_resume = request.auto_resume;
     record.secure = request.secure;
     record.access_token = random_hex(32);
     record.exposure.usual = request.usual_reach;
     record.exposure.host_mask = request.host_mask;
+    record.exposure.tls_ports = request.tls_ports;
     record.exposure.token = random_hex(32);
     record.created = record.started = deps_.clock.wall();
     record.timeout = request.timeout;

@@ -3,6 +3,7 @@
 #include <boost/json/object.hpp>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ public:
     [[nodiscard]] virtual Files& files() = 0;
     // Sandbox-wide variables as processes get them, operator's included.
     [[nodiscard]] virtual std::map<std::string, std::string> environment() const = 0;
+    // The fields that are set on its requests outside (the bindings of the group kHeaderRules).
+    [[nodiscard]] virtual std::vector<SecretBinding> header_rules() const = 0;
     // Returns when the sandbox is no longer running (paused, killed, ended); to be raced against streams.
     virtual Task<> until_not_running() = 0;
     // Connects to a port inside. Error{unavailable, Fault::command} when nothing listens.
@@ -54,6 +57,7 @@ struct CreateRequest {
     bool secure = true;  // false: the agent's door of protocols that have one asks for no token
     Reach usual_reach = Reach::anyone;  // of its ports
     std::string host_mask;              // Exposure::host_mask
+    std::set<std::uint16_t> tls_ports;  // Exposure::tls_ports
     OnTimeout on_timeout = OnTimeout::kill;
     bool auto_resume = false;
     std::string isolation;  // "" = server default, "jail", "gvisor", "microvm", "auto"
@@ -81,6 +85,8 @@ struct PolicyOrder {
         if_match;  // the generation that this was made for; another: failed_precondition
     enum class Proxy { keep, replace } proxy = Proxy::keep;
     std::optional<policy::Via> via;  // with Proxy::replace
+    // In the place of the bindings of the group kHeaderRules; nothing: they stay.
+    std::optional<std::vector<SecretBinding>> header_rules;
 };
 
 enum class TimeoutMode { replace, extend_only };

@@ -3,6 +3,7 @@
 #include "core/lifecycle.hpp"
 #include "core/live_sandbox.hpp"
 #include "core/record_fields.hpp"
+#include "core/sandbox_secrets.hpp"
 #include "core/trusted_authority.hpp"
 #include "io/timer.hpp"
 #include "policy/install_window.hpp"
@@ -18,7 +19,7 @@ constexpr Millis kTrustLimit{10'000};
 PolicyPtr LiveSandbox::compose_policy() const {
     auto made = std::make_shared<policy::Policy>();
     made->generation = record_.policy_generation;
-    made->via = record_.via;
+    made->via = proxy_of(deps_.secrets, record_);
     made->cut = record_.egress_off || egress_off_for_all_;
     if (deps_.secrets != nullptr) made->interceptions = deps_.secrets->interceptions(record_.id);
     made->layers = deps_.policies.layers_for(record_, own_policy_);
@@ -38,6 +39,11 @@ Task<PolicyChange> LiveSandbox::change_policy(policy::DocumentPtr document, Poli
                         std::to_string(record_.policy_generation) + ", not " +
                         std::to_string(*order.if_match)};
     }
+    if (order.header_rules) {
+        co_await replace_header_rules(*std::move(order.header_rules), who);
+        if (is_over(record_.state))
+            throw Error{Errc::not_found, Fault::client, "sandbox " + record_.id + " not found"};
+    }
     Event event = sandbox_event(record_, "policy.changed");
     event.fields["layer"] = to_string(policy::Layer::sandbox);
     event.fields["generation"] = record_.policy_generation + 1;
@@ -50,7 +56,7 @@ Task<PolicyChange> LiveSandbox::change_policy(policy::DocumentPtr document, Poli
     record_.policy = document ? document->source : std::string{};
     record_.internet = !document || document->preset != "offline";
     own_policy_ = std::move(document);
-    if (order.proxy == PolicyOrder::Proxy::replace) record_.via = std::move(order.via);
+    if (order.proxy == PolicyOrder::Proxy::replace) keep_proxy(deps_.secrets, record_, std::move(order.via));
     const std::size_t cut = renew_policy();
     const PolicyChange change{.generation = record_.policy_generation, .cut = cut};
     co_await save();

@@ -111,8 +111,7 @@ json::value via_json(const std::optional<policy::Via>& via) {
     return {{"kind", via->kind == policy::Via::Kind::http ? "http" : "socks5"},
             {"host", via->host},
             {"port", via->port},
-            {"user", json_text(via->user)},
-            {"password", json_text(via->password)}};
+            {"user", json_text(via->user)}};
 }
 
 std::string read_via(const json::object& from, policy::Via& via) {
@@ -121,7 +120,6 @@ std::string read_via(const json::object& from, policy::Via& via) {
     read.text("host", via.host);
     read.number("port", via.port);
     read.text("user", via.user);
-    read.text("password", via.password);
     return read.problem();
 }
 
@@ -170,6 +168,7 @@ json::object to_json(const SandboxRecord& record) {
             {"policy_generation", record.policy_generation},
             {"installing", record.installing},
             {"via", via_json(record.via)},
+            {"via_password", record.via_password},
             {"on_timeout", kOnTimeout[static_cast<std::size_t>(record.on_timeout)]},
             {"auto_resume", record.auto_resume},
             {"secure", record.secure},
@@ -213,6 +212,7 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     if (const json::value* via = from.if_contains("via"); via != nullptr && via->is_object() && inner.empty())
         inner = read_via(via->get_object(), record.via.emplace());
     read.flag("installing", record.installing);
+    read.text("via_password", record.via_password);
     read.word("on_timeout", record.on_timeout, kOnTimeout);
     read.flag("auto_resume", record.auto_resume);
     read.flag("secure", record.secure);

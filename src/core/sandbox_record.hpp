@@ -40,7 +40,8 @@ struct SandboxRecord {
     std::map<std::string, std::string> env;  // sandbox-wide variables of the client
     bool internet = true;
     std::string policy;                   // its own document as JSON; "" = none
-    std::optional<policy::Via> via;       // the proxy that its connections go through, with its password
+    std::optional<policy::Via> via;       // the proxy that its connections go through, without its password
+    std::string via_password;             // locked (SecretsControl::lock)
     std::uint64_t policy_generation = 1;  // counts every change of what is in force for it
     bool installing = false;              // an install window is open
     bool held = false;        // by the operator: paused, whatever clients ask. The keeper's to remember

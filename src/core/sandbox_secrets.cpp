@@ -31,6 +31,49 @@ void check_readable(const policy::Policy& policy, const SecretPlan& plan) {
     }
 }
 
+void keep_proxy(const SecretsControl* control, SandboxRecord& record, std::optional<policy::Via> via) {
+    std::string locked;
+    if (via && !via->password.empty()) {
+        if (control == nullptr) {
+            throw Error{Errc::failed_precondition, Fault::client,
+                        "this server keeps no secrets, so no password of a proxy"};
+        }
+        locked = control->lock(record.id, via->password);
+        via->password.clear();
+    }
+    record.via = std::move(via);
+    record.via_password = std::move(locked);
+}
+
+std::optional<policy::Via> proxy_of(const SecretsControl* control, const SandboxRecord& record) {
+    std::optional<policy::Via> via = record.via;
+    if (!via || record.via_password.empty() || control == nullptr) return via;
+    Result<std::string> password = control->unlock(record.id, record.via_password);
+    if (password) {
+        via->password = *std::move(password);
+    } else {
+        log::error("the password of a proxy does not open",
+                   {{"sandbox", record.id}, {"error", password.error().message()}});
+    }
+    return via;
+}
+
+Task<> LiveSandbox::replace_header_rules(std::vector<SecretBinding> rules, Principal who) {
+    SecretPlan plan{.bindings = std::move(rules), .identities = {}};
+    if (deps_.secrets == nullptr) {
+        check_secrets(nullptr, record_.tenant, plan);
+        co_return;
+    }
+    check_readable(*policy_, plan);
+    co_await deps_.secrets->replace({.sandbox = record_.id, .tenant = record_.tenant},
+                                    std::string{kHeaderRules}, std::move(plan), std::move(who));
+}
+
+std::vector<SecretBinding> LiveSandbox::header_rules() const {
+    if (deps_.secrets == nullptr) return {};
+    return deps_.secrets->group(record_.id, std::string{kHeaderRules});
+}
+
 Task<> LiveSandbox::take_secrets(SecretPlan plan, Principal who) {
     for (const SecretBinding& binding : plan.bindings) {
         if (!binding.env.empty() && record_.env.contains(binding.env)) {

@@ -1,5 +1,7 @@
 #include "core/sandbox_secrets.hpp"
 
+#include <boost/json/serialize.hpp>
+
 #include "core/test_house.hpp"
 
 namespace oyat::core {
@@ -21,8 +23,28 @@ public:
         }
         co_return variables;
     }
+    Task<> replace(SecretHolder holder, std::string, SecretPlan plan, Principal) override {
+        rules[holder.sandbox] = std::move(plan.bindings);
+        co_return;
+    }
+    [[nodiscard]] std::vector<SecretBinding> group(const std::string& sandbox,
+                                                   const std::string&) const override {
+        const auto found = rules.find(sandbox);
+        return found == rules.end() ? std::vector<SecretBinding>{} : found->second;
+    }
+    [[nodiscard]] std::string lock(const std::string& sandbox, std::string_view text) const override {
+        return "locked for " + sandbox + ":" + std::string{text.rbegin(), text.rend()};
+    }
+    [[nodiscard]] Result<std::string> unlock(const std::string& sandbox,
+                                             std::string_view locked) const override {
+        const std::string before = "locked for " + sandbox + ":";
+        if (!locked.starts_with(before)) return refuse(Errc::denied, "not locked for this sandbox");
+        locked.remove_prefix(before.size());
+        return std::string{locked.rbegin(), locked.rend()};
+    }
     Task<> unbind(std::string sandbox) override {
         bound.erase(sandbox);
+        rules.erase(sandbox);
         co_return;
     }
     Task<> remove_binding(std::string sandbox, std::string, Principal) override { co_await unbind(sandbox); }
@@ -38,7 +60,7 @@ public:
     }
     void command_ended(const std::string&, const std::string& command) override { commands.erase(command); }
     [[nodiscard]] std::vector<policy::Interception> interceptions(const std::string& sandbox) const override {
-        if (!bound.contains(sandbox)) return {};
+        if (!bound.contains(sandbox) && group(sandbox, {}).empty()) return {};
         return {{.hosts = {or_throw(policy::HostPattern::parse("orders.example"))}, .ports = {{443, 443}}}};
     }
 
@@ -46,6 +68,7 @@ public:
 
     std::set<std::string> bound, kept, commands;
     bool installing = false;
+    std::map<std::string, std::vector<SecretBinding>> rules;
 };
 
 SecretPlan plan_of(std::string secret) {
@@ -124,6 +147,54 @@ Task<> scoped_to_a_command(House& house) {
 }
 TEST(SandboxSecrets, APlaceholderOfACommandDiesWithIt) {
     in_house(scoped_to_a_command);
+}
+
+policy::Via proxy() {
+    return {.host = "proxy.example", .port = 1080, .user = "agent", .password = "hush-hush"};
+}
+
+Task<> a_proxy_with_a_password(House& house) {
+    EXPECT_EQ((co_await error_of(house.create({.via = proxy()}))).code(), Errc::failed_precondition);
+    co_await with_broker(house);
+    const std::string id = (co_await house.create({.via = proxy()}))->record().id;
+    EXPECT_EQ(house.egress.attached.at(id)->via->password, "hush-hush");
+    EXPECT_FALSE(boost::json::serialize(to_json(house.store.records.at(id))).contains("hush-hush"));
+    co_await house.restart();
+    EXPECT_EQ(house.egress.attached.at(id)->via->password, "hush-hush");
+    policy::Via other = proxy();
+    other.password = "another";
+    co_await house.sandboxes->set_policy(id, {.proxy = PolicyOrder::Proxy::replace, .via = other},
+                                         House::somebody());
+    EXPECT_EQ(house.egress.attached.at(id)->via->password, "another");
+    EXPECT_FALSE(boost::json::serialize(to_json(house.store.records.at(id))).contains("another"));
+    co_await house.sandboxes->set_policy(id, {.proxy = PolicyOrder::Proxy::replace}, House::somebody());
+    EXPECT_FALSE(house.egress.attached.at(id)->via);
+}
+TEST(SandboxSecrets, ThePasswordOfAProxyIsLockedInTheRecord) {
+    in_house(a_proxy_with_a_password);
+}
+
+Task<> rules_replaced(House& house) {
+    EXPECT_EQ((co_await error_of(house.sandboxes->set_policy((co_await house.create())->record().id,
+                                                             {.header_rules = plan_of("a").bindings},
+                                                             House::somebody())))
+                  .code(),
+              Errc::failed_precondition);
+    co_await with_broker(house);
+    const auto sandbox = co_await house.create();
+    const std::string id = sandbox->record().id;
+    co_await house.sandboxes->set_policy(id, {.header_rules = plan_of("a").bindings}, House::somebody());
+    EXPECT_TRUE(policy::wants_interception(*house.egress.attached.at(id), "orders.example", 443));
+    EXPECT_EQ(sandbox->header_rules().size(), 1u);
+    co_await house.sandboxes->set_policy(id, {}, House::somebody());  // a change that does not speak of them
+    EXPECT_EQ(sandbox->header_rules().size(), 1u);
+    co_await house.sandboxes->set_policy(id, {.header_rules = std::vector<SecretBinding>{}},
+                                         House::somebody());
+    EXPECT_TRUE(sandbox->header_rules().empty());
+    EXPECT_FALSE(policy::wants_interception(*house.egress.attached.at(id), "orders.example", 443));
+}
+TEST(SandboxSecrets, FieldsThatAreSetOutsideAreReplacedWithThePolicy) {
+    in_house(rules_replaced);
 }
 
 TEST(SandboxSecrets, AHostThatThePolicyPassesUnreadTakesNoSecret) {

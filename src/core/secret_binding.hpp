@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -53,7 +54,14 @@ struct SecretBinding {
     bool during_install = false;  // also while packages are being installed
     OnCopy on_fork = OnCopy::drop;
     OnCopy on_snapshot = OnCopy::drop;
+
+    // Bindings of one group are replaced together. "": it stands alone. No word of the native API: who makes
+    // a binding out of another protocol says it.
+    std::string group;
 };
+
+// The fields that a protocol lets a client set for all requests to a host, as one list.
+inline constexpr std::string_view kHeaderRules = "header-rules";
 
 // A token that oyatd signs for a sandbox: who it is, to whom (`audience`), for some minutes.
 struct IdentityToken {

@@ -31,6 +31,12 @@ public:
     // Keeps the plan and puts it in force, beside what the sandbox has already. Returns the variables with
     // placeholders that belong into its environment.
     virtual Task<Variables> bind(SecretHolder holder, SecretPlan plan, Principal who) = 0;
+    // Puts the plan, whose bindings are all of this group, in the place of those that the group has. Refused
+    // like bind(), and then nothing has changed. Identity tokens that the sandbox has stay.
+    virtual Task<> replace(SecretHolder holder, std::string group, SecretPlan plan, Principal who) = 0;
+    // As they were asked for.
+    [[nodiscard]] virtual std::vector<SecretBinding> group(const std::string& sandbox,
+                                                           const std::string& group) const = 0;
     // At once and for good; for the end of a sandbox.
     virtual Task<> unbind(std::string sandbox) = 0;
     // One of its bindings. Throws not_found.
@@ -46,6 +52,12 @@ public:
 
     // While packages are being installed only those bindings are in force that were made for that.
     virtual void set_installing(const std::string& sandbox, bool installing) = 0;
+
+    // Text that stands in a sandbox's record: locked, so that it opens for this sandbox and with the server's
+    // key alone.
+    [[nodiscard]] virtual std::string lock(const std::string& sandbox, std::string_view text) const = 0;
+    [[nodiscard]] virtual Result<std::string> unlock(const std::string& sandbox,
+                                                     std::string_view locked) const = 0;
 
     // Whose requests must be read for the sandbox's bindings to work.
     [[nodiscard]] virtual std::vector<policy::Interception> interceptions(

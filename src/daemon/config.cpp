@@ -118,6 +118,7 @@ void read_tenants(TomlSection& section, Config& all) {
     section.value<std::uint32_t>("starts_per_second",
                                  [&](std::uint32_t count) { config.starts_per_second = count; });
     section.value<std::uint32_t>("start_burst", [&](std::uint32_t count) { config.start_burst = count; });
+    section.parsed("preview_max", config.preview_most, core::parse_reach);
     section.value<std::uint32_t>("requests_per_second",
                                  [&](std::uint32_t count) { all.key_rate.per_second = count; });
     section.value<std::uint32_t>("request_burst", [&](std::uint32_t count) { all.key_rate.burst = count; });

@@ -29,6 +29,7 @@ TEST(Config, WithoutAFileTheDefaultsOfTheDocumentationHold) {
     EXPECT_EQ(config.sandboxes.default_limits, core::Limits{.open_files = core::kDefaultLimits.open_files})
         << "the keeper chooses the rest: a small machine has less than the usual";
     EXPECT_EQ(config.sandboxes.max_sandboxes, 2000u);
+    EXPECT_EQ(config.sandboxes.preview_most, core::Reach::anyone);
     EXPECT_EQ(config.retention.age, std::chrono::days{30});
     EXPECT_EQ(config.retention.bytes, 10ull << 30);
 }
@@ -47,6 +48,7 @@ TEST(Config, ReadsWhatTheFileSays) {
         PIP_INDEX_URL = "https://pypi.example.com/simple"
         [tenant]
         sandboxes = 10
+        preview_max = "token"
         requests_per_second = 50
         request_burst = 60
         starts_per_second = 70
@@ -80,6 +82,7 @@ TEST(Config, ReadsWhatTheFileSays) {
     EXPECT_EQ(config.sandboxes.default_limits.disk_bytes, 0u) << "what is not said is left to the keeper";
     EXPECT_EQ(config.sandboxes.operator_env.at("PIP_INDEX_URL"), "https://pypi.example.com/simple");
     EXPECT_EQ(config.sandboxes.max_sandboxes, 10u);
+    EXPECT_EQ(config.sandboxes.preview_most, core::Reach::token);
     EXPECT_EQ(config.egress.reachable_private, std::vector<std::string>{"10.20.0.0/16"});
     EXPECT_EQ(config.egress.upstreams.resolvers.at(0).address.to_string(), "192.0.2.53:53");
     EXPECT_EQ(config.egress.upstreams.resolvers.at(1).name, "dns.example");

@@ -104,6 +104,7 @@ Task<> serve(Executor executor, Start start) {
                               .events = events,
                               .vault = vault,
                               .identities = identities,
+                              .seal = seal,
                               .cannot_read = {}}};
     co_await secrets.load();
     masks.consult(secrets);

@@ -187,12 +187,25 @@ policy::Decision Judge::request(const Passage& passage, std::string name,
     return policy::decide(*policy_, attempt, shared_.clock.wall());
 }
 
+// It was passed on unread before something was bound to its host. The program comes back, and then it is
+// read.
+bool Judge::has_to_be_read(const Passage& passage) const {
+    if (passage.attempt.protocol.value_or(Protocol::tls) != Protocol::tls) return false;
+    std::vector<std::string> names{passage.host};
+    if (passage.host.empty()) names = pins_.names_of(passage.attempt.address, shared_.clock.mono());
+    return std::ranges::any_of(names, [&](const std::string& name) {
+        return policy::wants_interception(*policy_, name, passage.attempt.port) &&
+               !policy::bypasses_interception(*policy_, name);
+    });
+}
+
 bool Judge::still_passes(const Passage& passage) const {
     policy::Attempt attempt = passage.attempt;
     const bool read = passage.way == Way::read_tls || passage.way == Way::read_http;
     // Requests to come are judged one by one.
     attempt.final = !read;
     if (!read && !attempt.name) attempt.name = passage.host;
+    if (!read && has_to_be_read(passage)) return false;
     const policy::Decision decision = policy::decide(*policy_, attempt, shared_.clock.wall());
     return decision.allows() || (read && decision.need != Need::nothing);
 }

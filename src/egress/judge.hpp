@@ -64,6 +64,7 @@ private:
     Task<Look> look(AsyncFd& inside, Passage& passage) const;
     Task<bool> read_more(AsyncFd& inside, Passage& passage, Millis limit) const;
     Task<Look> take_name(Passage& passage, std::string name) const;
+    [[nodiscard]] bool has_to_be_read(const Passage& passage) const;
     void take_pinned_name(Passage& passage) const;
     // By what is known now; false when more must be looked at.
     bool decide(Passage& passage) const;

@@ -206,6 +206,32 @@ TEST(Judge, WhereASandboxHasPlaceholdersRequestsInClearAreReadWhereverTheyGo) {
     });
 }
 
+TEST(Judge, WhatIsBoundToAHostHoldsForConnectionsThatWerePassedOnUnread) {
+    in_court(only({allow("a.test"), allow("b.test")}), [](Court& court) -> Task<> {
+        court.pin("a.test");
+        court.say(hello(server_name("a.test")));
+        const Passage passage = co_await court.judged();
+        EXPECT_EQ(passage.way, Way::pass);
+        const auto bound_to = [](const char* host, std::vector<policy::HostPattern> bypass = {}) {
+            policy::Policy all = *only({}, Action::allow);
+            all.interceptions.push_back(
+                {.hosts = {or_throw(policy::HostPattern::parse(host))}, .ports = {{443, 443}}});
+            policy::Document document;
+            document.fallback = Action::allow;
+            document.bypass = std::move(bypass);
+            all.layers.push_back(
+                {policy::Layer::sandbox, std::make_shared<const policy::Document>(document)});
+            return std::make_shared<const policy::Policy>(std::move(all));
+        };
+        court.policy = bound_to("b.test");
+        EXPECT_TRUE(court.judge.still_passes(passage));
+        court.policy = bound_to("a.test");
+        EXPECT_FALSE(court.judge.still_passes(passage));
+        court.policy = bound_to("a.test", {or_throw(policy::HostPattern::parse("a.test"))});
+        EXPECT_TRUE(court.judge.still_passes(passage)) << "a host that is never read";
+    });
+}
+
 TEST(Judge, AChangeOfPolicyMeetsWhatItForbids) {  // threats E-15
     in_court(
         only({allow("a.test"), allow("b.test")}), +[](Court& court) -> Task<> {

@@ -360,6 +360,12 @@ TlsContext TlsContext::client_trusting_also(const std::string& more_authorities_
     return context;
 }
 
+TlsContext TlsContext::client_trusting_anybody() {
+    TlsContext context{new_client_context()};
+    ::SSL_CTX_set_verify(context.native(), SSL_VERIFY_NONE, nullptr);
+    return context;
+}
+
 Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream) {
     auto tls = std::make_unique<TlsStream>(context, std::move(stream));
     ::SSL_set_accept_state(tls->ssl());

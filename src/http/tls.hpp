@@ -39,6 +39,8 @@ public:
     static TlsContext client(const std::string& authorities_pem = {});
     // Trusts the machine's certificate authorities and those in `more_authorities_pem`.
     static TlsContext client_trusting_also(const std::string& more_authorities_pem);
+    // Takes any certificate: for servers that are known by the way to them, such as a port of a sandbox.
+    static TlsContext client_trusting_anybody();
 
     [[nodiscard]] ssl_ctx_st* native() const noexcept { return context_.get(); }
 

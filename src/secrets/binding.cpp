@@ -238,6 +238,9 @@ bool Binding::fits_command(const std::vector<std::string>& argv) const {
 bool Binding::contradicts(const Binding& other) const {
     const auto equal = [](const auto& a, const auto& b) { return a == b; };
     if (slot(asked_) != slot(other.asked_)) return false;
+    // Of header rules the one with the narrower host holds.
+    const bool both_rules = asked_.group == core::kHeaderRules && other.asked_.group == core::kHeaderRules;
+    if (both_rules && hosts_ != other.hosts_) return false;
     // In "any field" the placeholder tells which is meant.
     if (asked_.name == "*" && asked_.secret != other.asked_.secret) return false;
     return lists_overlap(hosts_, other.hosts_, [](const auto& a, const auto& b) { return overlap(a, b); }) &&

@@ -1,11 +1,35 @@
 #include "secrets/broker.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "secrets/draft.hpp"
 #include "secrets/sigv4.hpp"
 
 namespace oyat::secrets {
+namespace {
+
+bool is_rule(const Grant& grant) {
+    return grant.binding->asked().group == core::kHeaderRules;
+}
+
+// How narrow the host of a rule is: one name before all names below another, and of these the longest.
+std::size_t narrowness(const Grant& grant) {
+    const policy::HostPattern& host = grant.binding->hosts().front();
+    return host.exact().empty() ? host.name().size() : std::numeric_limits<std::size_t>::max();
+}
+
+// Of the header rules that fit a request those of the narrowest host hold, and no others.
+void keep_narrowest(std::vector<const Grant*>& here) {
+    std::size_t narrowest = 0;
+    for (const Grant* grant : here) {
+        if (is_rule(*grant)) narrowest = std::max(narrowest, narrowness(*grant));
+    }
+    std::erase_if(here,
+                  [&](const Grant* grant) { return is_rule(*grant) && narrowness(*grant) < narrowest; });
+}
+
+}  // namespace
 
 Broker::Broker(std::unique_ptr<const Values> values, const Clock& clock)
     : values_{std::move(values)},
@@ -71,6 +95,7 @@ Prepared Broker::prepare(const RequestView& request) {
     for (const Grant& grant : grants_) {
         if (grant.binding->covers(request)) here.push_back(&grant);
     }
+    keep_narrowest(here);
     Draft draft{request, *values_, [this](const Grant& grant) { return unusable(grant); }};
     const bool whole =
         draft.inject(here) && draft.substitute(here) && draft.sign(here) && draft.keep_in(*spellings_);

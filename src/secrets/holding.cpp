@@ -48,8 +48,17 @@ Holding::Variables Holding::add_command(const std::string& command, const std::v
     return variables;
 }
 
-std::string Holding::objection(const Binding& added) const {
+std::vector<std::string> Holding::ids_of(const std::string& group) const {
+    std::vector<std::string> ids;
     for (const Bound& each : bound_) {
+        if (!group.empty() && each.binding->asked().group == group) ids.push_back(each.id);
+    }
+    return ids;
+}
+
+std::string Holding::objection(const Binding& added, const std::string& leaving) const {
+    for (const Bound& each : bound_) {
+        if (!leaving.empty() && each.binding->asked().group == leaving) continue;
         if (added.contradicts(*each.binding)) {
             return "two bindings (of " + each.binding->secret() + " and " + added.secret() +
                    ") could match the same place of one request";
@@ -71,6 +80,7 @@ std::string Holding::to_text() const {
     for (const Bound& each : bound_) {
         bindings.push_back({{"id", each.id},
                             {"binding", core::to_json(each.binding->asked())},
+                            {"group", core::json_text(each.binding->asked().group)},
                             {"uses", broker_.uses(each.id)}});
     }
     json::object identities;
@@ -96,6 +106,7 @@ Result<void> Holding::restore(const json::object& from) {
             Result<core::SecretBinding> asked =
                 core::secret_binding_from_json(entry.at("binding").as_object());
             if (!asked) return std::unexpected{std::move(asked).error()};
+            asked->group = json::value_to<std::string>(entry.at("group"));
             Result<Binding> binding = Binding::parse(*std::move(asked));
             if (!binding) return std::unexpected{std::move(binding).error()};
             const std::string id = json::value_to<std::string>(entry.at("id"));

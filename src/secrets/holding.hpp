@@ -36,8 +36,10 @@ public:
     [[nodiscard]] bool remove(const std::string& id);
     [[nodiscard]] Variables add_command(const std::string& command, const std::vector<std::string>& argv);
 
-    // Why a new binding can't stand beside those that are here, or "".
-    [[nodiscard]] std::string objection(const Binding& added) const;
+    // Why a new binding can't stand beside those that are here, or "". Those of the group `leaving` go.
+    [[nodiscard]] std::string objection(const Binding& added, const std::string& leaving = {}) const;
+    // Of the bindings of a group; none for "".
+    [[nodiscard]] std::vector<std::string> ids_of(const std::string& group) const;
 
     [[nodiscard]] std::string to_text() const;  // for the store
     // Reads what to_text() wrote into an empty one.

@@ -49,6 +49,11 @@ private:
     const Audiences audiences_;
 };
 
+// Fields that are set may hold what somebody wrote into them plainly, so bindings are sealed as values are.
+std::string sealed_as(const std::string& sandbox) {
+    return "bindings of " + sandbox;
+}
+
 bool is_within(const policy::HostPattern& host, const policy::HostPattern& limit) {
     if (!host.exact().empty()) return limit.matches(host.exact());
     return host == limit || limit.matches(host.name());
@@ -63,6 +68,14 @@ std::string_view type_of(Note::Kind kind) {
     return {};
 }
 
+core::Event unbound_event(const std::string& sandbox, const std::string& binding,
+                          const core::Principal& who) {
+    core::Event event{.type = "secret.unbound", .sandbox = sandbox, .tenant = who.tenant};
+    event.fields["binding"] = core::json_text(binding);
+    core::add_who(event, who);
+    return event;
+}
+
 }  // namespace
 
 Secrets::Secrets(SecretsDeps deps) : deps_{std::move(deps)}, tasks_{deps_.executor} {}
@@ -71,7 +84,8 @@ Secrets::~Secrets() = default;
 
 Task<> Secrets::load() {
     for (const core::StoredItem& item : co_await deps_.store.load_items(kKind)) {
-        const boost::json::object json = boost::json::parse(item.body).as_object();
+        const SecretValue opened = or_throw(deps_.seal.open(sealed_as(item.key), item.body));
+        const boost::json::object json = boost::json::parse(opened.bytes()).as_object();
         const auto text = [&](const char* name) {
             return std::string{json.at(name).as_string().data(), json.at(name).as_string().size()};
         };
@@ -164,14 +178,35 @@ void Secrets::check(const std::string& tenant, const core::SecretPlan& plan) con
 
 Task<Secrets::Variables> Secrets::bind(core::SecretHolder holder, core::SecretPlan plan,
                                        core::Principal who) {
+    return put(std::move(holder), std::move(plan), {}, std::move(who));
+}
+
+Task<> Secrets::replace(core::SecretHolder holder, std::string group, core::SecretPlan plan,
+                        core::Principal who) {
+    const auto found = holdings_.find(holder.sandbox);
+    if (found == holdings_.end() && plan.empty()) co_return;
+    if (found != holdings_.end()) {
+        const auto& known = found->second->identities();
+        plan.identities.insert(known.begin(), known.end());
+    }
+    co_await put(std::move(holder), std::move(plan), std::move(group), std::move(who));
+}
+
+Task<Secrets::Variables> Secrets::put(core::SecretHolder holder, core::SecretPlan plan, std::string replaced,
+                                      core::Principal who) {
     Parsed parsed = parse(holder.tenant, plan);
     std::unique_ptr<Holding>& holding = holdings_[holder.sandbox];
     if (!holding) holding = new_holding(holder.sandbox, holder.tenant, random_hex(16));
-    if (holding->bound().size() + parsed.bindings.size() > kMaxBindings) {
+    const std::vector<std::string> leaving = holding->ids_of(replaced);
+    if (holding->bound().size() - leaving.size() + parsed.bindings.size() > kMaxBindings) {
         wrong("more than 64 bindings of secrets for one sandbox");
     }
     for (const auto& binding : parsed.bindings) {
-        if (const std::string why = holding->objection(*binding); !why.empty()) wrong(why);
+        if (const std::string why = holding->objection(*binding, replaced); !why.empty()) wrong(why);
+    }
+    for (const std::string& id : leaving) {
+        deps_.events.emit(unbound_event(holder.sandbox, id, who));
+        (void)holding->remove(id);
     }
     for (auto& [name, token] : plan.identities)
         holding->identities().insert_or_assign(name, std::move(token));
@@ -180,7 +215,9 @@ Task<Secrets::Variables> Secrets::bind(core::SecretHolder holder, core::SecretPl
         core::Event event{.type = "secret.bound", .sandbox = holder.sandbox, .tenant = holder.tenant};
         event.fields["secrets"] = core::json_texts(binding->secrets());
         event.fields["hosts"] = core::json_texts(binding->asked().hosts);
-        event.fields["how"] = core::to_json(binding->asked()).at("how");
+        // Not what the field becomes: somebody may have written a password into it plainly.
+        event.fields["in"] = core::to_json(binding->asked()).at("how").at("in");
+        event.fields["name"] = core::json_text(binding->asked().name);
         core::add_who(event, who);
         deps_.events.emit(std::move(event));
         holding->add(std::move(binding), variables);
@@ -196,10 +233,7 @@ Task<> Secrets::remove_binding(std::string sandbox, std::string id, core::Princi
         throw Error{Errc::not_found, "the sandbox has no such binding"};
     }
     ++generation_;
-    core::Event event{.type = "secret.unbound", .sandbox = sandbox, .tenant = who.tenant};
-    event.fields["binding"] = core::json_text(id);
-    core::add_who(event, who);
-    deps_.events.emit(std::move(event));
+    deps_.events.emit(unbound_event(sandbox, id, who));
     co_await save(std::move(sandbox));
 }
 
@@ -219,7 +253,29 @@ Task<> Secrets::keep_only(std::set<std::string> sandboxes) {
 
 Task<> Secrets::save(std::string sandbox) {
     const auto found = holdings_.find(sandbox);
-    if (found != holdings_.end()) co_await deps_.store.save_item(kKind, sandbox, found->second->to_text());
+    if (found == holdings_.end()) co_return;
+    std::string sealed = deps_.seal.close(sealed_as(sandbox), found->second->to_text());
+    co_await deps_.store.save_item(kKind, sandbox, std::move(sealed));
+}
+
+std::vector<core::SecretBinding> Secrets::group(const std::string& sandbox, const std::string& group) const {
+    std::vector<core::SecretBinding> all;
+    const auto found = holdings_.find(sandbox);
+    if (found == holdings_.end()) return all;
+    for (const Holding::Bound& each : found->second->bound()) {
+        if (each.binding->asked().group == group) all.push_back(each.binding->asked());
+    }
+    return all;
+}
+
+std::string Secrets::lock(const std::string& sandbox, std::string_view text) const {
+    return deps_.seal.close("record of " + sandbox, text);
+}
+
+Result<std::string> Secrets::unlock(const std::string& sandbox, std::string_view locked) const {
+    Result<SecretValue> opened = deps_.seal.open("record of " + sandbox, locked);
+    if (!opened) return std::unexpected{std::move(opened).error()};
+    return std::string{opened->bytes()};
 }
 
 // --- commands ---------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ struct SecretsDeps {
     core::EventBus& events;
     Vault& vault;
     Identities& identities;
+    const Seal& seal;
     CannotRead cannot_read;
 };
 
@@ -41,6 +42,10 @@ public:
     // --- for core
     void check(const std::string& tenant, const core::SecretPlan& plan) const override;
     Task<Variables> bind(core::SecretHolder holder, core::SecretPlan plan, core::Principal who) override;
+    Task<> replace(core::SecretHolder holder, std::string group, core::SecretPlan plan,
+                   core::Principal who) override;
+    [[nodiscard]] std::vector<core::SecretBinding> group(const std::string& sandbox,
+                                                         const std::string& group) const override;
     Task<> unbind(std::string sandbox) override;
     Task<> remove_binding(std::string sandbox, std::string binding, core::Principal who) override;
     Task<> keep_only(std::set<std::string> sandboxes) override;
@@ -48,6 +53,9 @@ public:
                                         const std::vector<std::string>& argv) override;
     void command_ended(const std::string& sandbox, const std::string& command) override;
     void set_installing(const std::string& sandbox, bool installing) override;
+    [[nodiscard]] std::string lock(const std::string& sandbox, std::string_view text) const override;
+    [[nodiscard]] Result<std::string> unlock(const std::string& sandbox,
+                                             std::string_view locked) const override;
     [[nodiscard]] std::vector<policy::Interception> interceptions(const std::string& sandbox) const override;
 
     // --- for those who read requests
@@ -84,6 +92,9 @@ private:
     void check_secrets(const std::string& tenant, const Binding& binding) const;
     [[nodiscard]] std::unique_ptr<Holding> new_holding(std::string sandbox, std::string tenant,
                                                        std::string seed) const;
+    // In the place of the bindings of `replaced`, "" for none.
+    Task<Variables> put(core::SecretHolder holder, core::SecretPlan plan, std::string replaced,
+                        core::Principal who);
     Task<> save(std::string sandbox);
     void record(const std::string& sandbox, const RequestView& request, const Prepared& prepared);
 

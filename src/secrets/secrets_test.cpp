@@ -54,6 +54,7 @@ protected:
                         .events = events_,
                         .vault = vault_,
                         .identities = identities_,
+                        .seal = seal_,
                         .cannot_read = [this](const std::string& host, std::uint16_t) {
                             return host == unread_ ? "that host is not read" : "";
                         }});
@@ -158,6 +159,76 @@ TEST_F(SecretsTest, BindingsSurviveARestartWithTheirPlaceholdersAndUses) {
     EXPECT_EQ(secrets_->interceptions("one").at(0).hosts.at(0).text(), "orders.example");
 }
 
+// A field that is set outside, to something that was written plainly.
+core::SecretBinding rule(std::string name, std::string value) {
+    core::SecretBinding binding;
+    binding.hosts = {"orders.example"};
+    binding.place = core::SecretPlace::set_header;
+    binding.name = std::move(name);
+    binding.format = std::move(value);
+    binding.group = core::kHeaderRules;
+    return binding;
+}
+
+TEST_F(SecretsTest, AGroupIsReplacedWholeAndNothingElse) {
+    const auto replace = [this](std::vector<core::SecretBinding> rules) {
+        run(secrets_->replace({.sandbox = "one", .tenant = "acme"}, std::string{core::kHeaderRules},
+                              {.bindings = std::move(rules)}, who()));
+    };
+    replace({});  // of nothing
+    EXPECT_EQ(secrets_->broker("one"), nullptr);
+    const std::string placeholder = bind("one", {header("orders-api")}).at("ORDERS_KEY");
+    replace({rule("X-First", "plainly-given")});
+    EXPECT_EQ(ask("one", placeholder).fields.get("X-First"), "plainly-given");
+    EXPECT_EQ(ask("one", placeholder).fields.get("X-Api-Key"), "the-true-value");
+
+    EXPECT_THROW(replace({rule("X-Second", "{secret:unknown}")}), Error);
+    EXPECT_EQ(ask("one", "x").fields.get("X-First"), "plainly-given") << "nothing has changed";
+    replace({rule("X-First", "changed"), rule("X-Second", "more")});
+    run(secrets_->close());
+    secrets_ = make();
+    run(secrets_->load());
+    EXPECT_EQ(secrets_->group("one", std::string{core::kHeaderRules}).size(), 2u);
+    EXPECT_EQ(ask("one", "x").fields.get("X-First"), "changed");
+    replace({});
+    EXPECT_EQ(ask("one", placeholder).fields.get("X-First"), "");
+    EXPECT_EQ(ask("one", placeholder).fields.get("X-Api-Key"), "the-true-value");
+}
+
+TEST_F(SecretsTest, OfHeaderRulesThoseOfTheNarrowestHostHoldAlone) {
+    const auto at = [](std::string host, std::string name, std::string value) {
+        core::SecretBinding binding = rule(std::move(name), std::move(value));
+        binding.hosts = {std::move(host)};
+        return binding;
+    };
+    bind("one", {at("*.a.example", "X-Who", "wide"), at("*.b.a.example", "X-Who", "narrower"),
+                 at("c.b.a.example", "X-Who", "one"), at("*.a.example", "X-More", "wide")});
+    const auto who_at = [this](std::string_view host) {
+        const Prepared prepared = ask("one", "x", host);
+        return std::string{prepared.fields.get("X-Who")} + "," + std::string{prepared.fields.get("X-More")};
+    };
+    EXPECT_EQ(who_at("x.a.example"), "wide,wide");
+    EXPECT_EQ(who_at("x.b.a.example"), "narrower,");
+    EXPECT_EQ(who_at("c.b.a.example"), "one,");
+    EXPECT_EQ(who_at("a.example"), ",");
+    EXPECT_NE(objection({.bindings = {at("a.example", "X", "1"), at("a.example", "x", "2")}}), "");
+}
+
+TEST_F(SecretsTest, WhatWasWrittenIntoAFieldPlainlyIsNeitherInTheStoreNorOnTheRecord) {
+    bind("one", {rule("X-First", "plainly-given")});
+    EXPECT_FALSE(store_.items.at({"bindings", "one"}).contains("plainly-given"));
+    ASSERT_NE(log_.last("secret.bound"), nullptr);
+    EXPECT_EQ(log_.last("secret.bound")->fields.at("name"), "X-First");
+    EXPECT_FALSE(boost::json::serialize(log_.last("secret.bound")->fields).contains("plainly-given"));
+}
+
+TEST_F(SecretsTest, TextIsLockedForOneSandbox) {
+    const std::string locked = secrets_->lock("one", "password-of-a-proxy");
+    EXPECT_FALSE(locked.contains("password"));
+    EXPECT_EQ(or_throw(secrets_->unlock("one", locked)), "password-of-a-proxy");
+    EXPECT_FALSE(secrets_->unlock("two", locked));
+}
+
 TEST_F(SecretsTest, TheEndOfASandboxIsTheEndOfItsBindings) {
     bind("one", {header("orders-api")});
     bind("two", {header("orders-api")});
@@ -190,9 +261,9 @@ TEST_F(SecretsTest, AnIdentityTokenSaysWhoTheSandboxIs) {
     injected.format = "Bearer {token:aws}";
     EXPECT_NE(objection({.bindings = {injected}}), "");
     run([](Secrets& secrets, core::SecretBinding binding) -> Task<> {
-        co_await secrets.bind(
-            {.sandbox = "one", .tenant = "acme"},
-            {.bindings = {std::move(binding)}, .identities = {{"aws", {"sts.example"}}}}, who());
+        co_await secrets.bind({.sandbox = "one", .tenant = "acme"},
+                              {.bindings = {std::move(binding)}, .identities = {{"aws", {"sts.example"}}}},
+                              who());
     }(*secrets_, injected));
     const Prepared prepared = ask("one", "x", "sts.example");
     ASSERT_TRUE(prepared.forward) << prepared.refusal;

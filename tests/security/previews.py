@@ -277,7 +277,28 @@ def visits(house):
         assert [(each["port"], each["peer"], each["way"], each["client"]) for each in seen] == [(8080, "127.0.0.1", "anyone", "visitor/1")], seen
 
 
+def operators_cap():
+    """C-08: with `preview_max` no port is wider than the operator says, whatever the client asks for or says later."""
+    server = Server(tls_domain=f"oyat.localhost:{free_port()}")
+    config = server.state / "cap.toml"
+    config.write_text('[tenant]\npreview_max = "token"\n')
+    server.state.chmod(0o755)
+    server.options = ["--config", str(config)]
+    with server:
+        house = House(server)
+        made = server.client.api("POST", "/v2/sandboxes", {"templateID": "base", "timeout": 300, "network": {"allowPublicTraffic": True}})
+        with server.client.connect(made["sandboxID"]) as sandbox:
+            open_shop(sandbox)
+            assert house.ask(house.host(sandbox))[0] == 403
+            assert house.ask(house.host(sandbox), headers={"E2B-Traffic-Access-Token": made["trafficAccessToken"]})[0] == 200
+            refused = house.native("PUT", f"/v1/sandboxes/{sandbox.id}/ports/8080", {"who": "public"}, expected=(403,))
+            assert "wider than token" in refused["error"]["message"] and refused["error"]["fault"] == "operator", refused
+            house.expose(sandbox, "closed")
+            assert house.ask(house.host(sandbox), headers={"E2B-Traffic-Access-Token": made["trafficAccessToken"]})[0] == 403
+
+
 def checks(tally):
+    tally.check("C-08 previews: the operator's cap", operators_cap)
     names = {"C-04 previews: host names": host_name_wins, "C-06 previews: answers": what_answers_may_say, "C-07 previews: links": links,
              "C-08 previews: exposure holds": exposure_holds, "E-24 previews: foreign tokens": foreign_tokens,
              "previews: both protocols": both_protocols, "previews: visits": visits}

@@ -3,6 +3,7 @@
 What such programs ask for is in there: addresses everybody knows, a page that tells whether there is a way out, and the server's own
 name, which leads to its TLS port over a front as it would in a data centre. Names are looked up by DNS, as anywhere.
 """
+import base64
 import contextlib
 import pathlib
 import shutil
@@ -13,13 +14,16 @@ import threading
 
 from beyond import copy_until_closed
 from client import Refused
+from git_server import GitServer
 from internet import HOST, RESOLVER, Internet
 from server import Server
 from services import answers, tls
+from socks_proxy import SocksProxy
 
 DOMAIN = "oyat.test"
 FRONT = "203.0.113.80"        # the server's address as the world sees it
 CONNECTIVITY = "203.0.113.90"
+PROXY, GIT = "203.0.113.70", "203.0.113.50"
 TEMPLATES = pathlib.Path("/var/lib/oyat/templates/names")
 
 # A page that shows the fields of the request, as lists: what the template `httpbin` serves.
@@ -75,6 +79,15 @@ def _open_services(internet):
         context = internet.authority.server_context(name)
         internet.services.serve(443, tls({name: context}, answers(status)), address=address)
     internet.services.serve(443, _front, address=FRONT)
+    proxy = SocksProxy(internet.namespace, internet.names, PROXY, ("agent", "password-of-the-proxy"))
+    internet.names.hosts["proxy.test"] = [PROXY]
+    internet.services.serve(1080, proxy.handler, address=PROXY)
+    root = internet.folder / "git"
+    root.mkdir()
+    git = GitServer(root, authorization="Basic " + base64.b64encode(b"agent:password-of-git").decode())
+    git.make("project")
+    internet.names.hosts["git.test"] = [GIT]
+    internet.services.serve(443, tls({"git.test": internet.authority.server_context("git.test")}, git.handler), address=GIT)
 
 
 def _front(outside, _visit):

@@ -1,4 +1,5 @@
 """Servers of the test's Internet: each a small function that is given one connection and notes what it saw."""
+import hashlib
 import json
 import re
 import socket
@@ -121,6 +122,12 @@ def _body(connection, head, buffer):
         buffer += data
 
 
+def _digests(head):
+    """SHA-256 of each field's value: what came of a secret can be told without sending it back."""
+    fields = (line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
+    return {name.lower(): hashlib.sha256(value.encode("latin-1")).hexdigest() for name, value in fields}
+
+
 def discreet(connection, visit):
     """As `http`, but the answer holds nothing of the request."""
     http(connection, visit, echoes=False)
@@ -142,5 +149,8 @@ def http(connection, visit, echoes=True):
             return
         body, buffer = parts
         visit.bodies.append(body)
-        body = json.dumps({"answered": visit.server_name or "plain", **({"head": visit.heads[-1]} if echoes else {})}).encode()
+        said = {"answered": visit.server_name or "plain", "from": connection.getpeername()[0]}
+        if echoes:
+            said |= {"head": visit.heads[-1], "digests": _digests(visit.heads[-1])}
+        body = json.dumps(said).encode()
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)

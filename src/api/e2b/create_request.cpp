@@ -62,6 +62,7 @@ void read_network(const rpc::Message& body, core::CreateRequest& request) {
     request.via = options.via;
     if (!options.public_traffic) request.usual_reach = core::Reach::token;
     request.host_mask = options.host_mask;
+    request.tls_ports = options.https_ports;
     if (const std::optional<rpc::Message> network = body.message("network"))
         request.secrets.bindings = read_header_rules(*network);
 }

@@ -82,19 +82,31 @@ TEST(CreateRequest, AllowListsStandBeforeDenyLists) {
               R"({"id":"allowOut-http","action":"allow","host":["api.example"],"port":80,"protocol":"http"},)"
               R"({"id":"allowOut","action":"allow","cidr":["203.0.113.7","10.0.0.0/8"]},)"
               R"({"id":"denyOut","action":"deny","cidr":["0.0.0.0/0"]}]})");
-    EXPECT_EQ(boost::json::serialize(network_view(boost::json::serialize(*request.policy), std::nullopt)),
+    EXPECT_EQ(boost::json::serialize(lists_of(boost::json::serialize(*request.policy))),
               R"({"allowOut":["api.example","203.0.113.7","10.0.0.0/8"],"denyOut":["0.0.0.0/0"]})");
 }
 
-TEST(CreateRequest, AProxyOutsideIsTakenAndItsPasswordNeverShown) {
+TEST(CreateRequest, ServersOfNamesStandOpenWhereDomainsAreAllowed) {
+    const auto request = read(R"({"templateID":"b","network":{"allowOut":["api.example"],
+        "denyOut":["0.0.0.0/0"],"dnsServers":["192.0.2.53"]}})")
+                             .value();
+    const boost::json::object lists = lists_of(boost::json::serialize(request.policy.value()));
+    EXPECT_EQ(boost::json::serialize(lists.at("dnsServers")), R"(["192.0.2.53"])");
+    EXPECT_FALSE(read(R"({"templateID":"b","network":{"dnsServers":["192.0.2.53"]}})")->policy);
+}
+
+TEST(CreateRequest, PortsThatSpeakTlsAreTaken) {
+    const auto request = read(R"({"templateID":"b","network":{"httpsPorts":[8443,443]}})").value();
+    EXPECT_EQ(request.tls_ports, (std::set<std::uint16_t>{443, 8443}));
+}
+
+TEST(CreateRequest, AProxyOutsideIsTaken) {
     const auto request = read(R"({"templateID":"b","network":{"egressProxy":
         {"address":"p.example:1080","username":"u","password":"hush"}}})")
                              .value();
     EXPECT_EQ(request.via->host, "p.example");
     EXPECT_EQ(request.via->port, 1080);
     EXPECT_EQ(request.via->password, "hush");
-    EXPECT_EQ(boost::json::serialize(network_view("", request.via)),
-              R"({"egressProxy":{"address":"p.example:1080","username":"u"}})");
 }
 
 TEST(CreateRequest, ALifeMustFitARun) {
@@ -108,7 +120,8 @@ TEST(CreateRequest, ALifeMustFitARun) {
 
 TEST(CreateRequest, OptionsOfALaterReleaseAreRefusedByName) {
     const std::pair<const char*, const char*> options[] = {
-        {R"("network":{"httpsPorts":[8443]})", "network.httpsPorts"},
+        {R"("network":{"egressProxy":{"address":"p.example:1","tls":{"enabled":true}}})",
+         "network.egressProxy.tls"},
         {R"("volumeMounts":[{"name":"d","path":"/d"}])", "volumeMounts"},
         {R"("autoPause":true,"autoPauseMemory":false)", "autoPauseMemory"},
     };
@@ -139,6 +152,10 @@ TEST(CreateRequest, BrokenOptionsAreRefusedAsSuch) {
         R"("network":{"egressProxy":{"address":"p.example:0"}})",
         R"("network":{"egressProxy":{"address":"p.example:1","password":"x"}})",
         R"("network":{"httpsPorts":[49983]})",
+        R"("network":{"httpsPorts":[65536]})",
+        R"("network":{"httpsPorts":[0]})",
+        R"("network":{"dnsServers":["ns.example"]})",
+        R"("network":{"dnsServers":["2001:db8::53"]})",
         R"("iam":{"tokens":{"a":{},"b":{},"c":{},"d":{},"e":{},"f":{}}})",
     };
     for (const char* option : options) {

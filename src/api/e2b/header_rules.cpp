@@ -2,7 +2,12 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <charconv>
+#include <tuple>
+#include <utility>
 
+#include "base/throwing.hpp"
+#include "core/json_text.hpp"
 #include "secrets/format.hpp"
 
 namespace oyat::e2b {
@@ -14,13 +19,40 @@ constexpr std::size_t kMaxDomains = 10, kMaxDomain = 128;
 constexpr std::size_t kMaxHeaders = 20, kMaxName = 64, kMaxValue = 2048;
 constexpr std::size_t kMaxTokens = 5;
 
+constexpr std::string_view kSecret = "${e2b.secrets.";
+constexpr std::string_view kToken = "${e2b.identity.tokens.";
+
 [[noreturn]] void invalid(std::string sentence) {
     throw Error{Errc::invalid_argument, std::move(sentence)};
+}
+
+// The way back from format_of_template().
+std::string template_of_format(const std::string& format) {
+    using Kind = secrets::Format::Piece::Kind;
+    std::string text;
+    for (const secrets::Format::Piece& piece : or_throw(secrets::Format::parse(format, {})).pieces()) {
+        if (piece.kind != Kind::text) text += piece.kind == Kind::secret ? kSecret : kToken;
+        text += piece.text;
+        if (piece.kind != Kind::text) text += '}';
+    }
+    return text;
 }
 
 const json::object& object_of(const json::value& value, const std::string& what) {
     if (!value.is_object()) invalid(what + " is no object");
     return value.get_object();
+}
+
+// "api.example", or with a port that is not 443: what `getHost()` returns where the server's name has one.
+std::pair<std::vector<std::string>, std::vector<std::uint16_t>> place_of(const std::string& domain) {
+    const std::size_t colon = domain.find(':');
+    if (colon == std::string::npos) return {{domain}, {443}};
+    std::uint16_t port = 0;
+    const char* const end = domain.data() + domain.size();
+    const auto [rest, failed] = std::from_chars(domain.data() + colon + 1, end, port);
+    if (failed != std::errc{} || rest != end || port == 0)
+        invalid("'network.rules': '" + domain + "' is no domain");
+    return {{domain.substr(0, colon)}, {port}};
 }
 
 void read_rule(const std::string& domain, const json::object& rule, std::vector<core::SecretBinding>& into) {
@@ -37,11 +69,12 @@ void read_rule(const std::string& domain, const json::object& rule, std::vector<
             invalid("'network.rules': the value of a header of more than 2048 bytes");
         }
         core::SecretBinding& binding = into.emplace_back();
-        binding.hosts = {domain};
+        std::tie(binding.hosts, binding.ports) = place_of(domain);
         binding.place = core::SecretPlace::set_header;
         binding.name = std::string{name};
         binding.format = format_of_template(value.get_string().subview());
         binding.during_install = true;  // the protocol knows no window in which it would not hold
+        binding.group = core::kHeaderRules;
     }
 }
 
@@ -64,6 +97,29 @@ std::vector<core::SecretBinding> read_header_rules(const rpc::Message& network) 
     return bindings;
 }
 
+void require_secrets(const secrets::Vault* vault, const std::string& tenant,
+                     const std::vector<core::SecretBinding>& bindings) {
+    if (vault == nullptr) return;  // core refuses what needs one
+    for (const core::SecretBinding& binding : bindings) {
+        for (const std::string& name : or_throw(secrets::Format::parse(binding.format, {})).secrets()) {
+            if (vault->look(tenant, name) == nullptr) invalid("'network.rules': there is no secret " + name);
+        }
+    }
+}
+
+json::object header_rules_view(const std::vector<core::SecretBinding>& bindings) {
+    json::object view;
+    for (const core::SecretBinding& binding : bindings) {
+        const std::string value = template_of_format(binding.format);
+        const std::uint16_t port = binding.ports.front();
+        json::value& rules = view[binding.hosts.front() + (port == 443 ? "" : ":" + std::to_string(port))];
+        if (rules.is_null()) rules = json::array{{{"transform", {{"headers", json::object{}}}}}};
+        rules.at(0).at("transform").at("headers").as_object()[binding.name] =
+            value.contains("${e2b.") ? core::json_text(value) : json::string{"***"};
+    }
+    return view;
+}
+
 std::map<std::string, core::IdentityToken> read_identity_tokens(const rpc::Message& body) {
     std::map<std::string, core::IdentityToken> tokens;
     const std::optional<rpc::Message> iam = body.message("iam");
@@ -81,8 +137,6 @@ std::map<std::string, core::IdentityToken> read_identity_tokens(const rpc::Messa
 }
 
 std::string format_of_template(std::string_view text) {
-    constexpr std::string_view kSecret = "${e2b.secrets.";
-    constexpr std::string_view kToken = "${e2b.identity.tokens.";
     std::string format;
     while (!text.empty()) {
         const std::size_t start = text.find("${e2b.");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
 
 #include "base/error.hpp"
 
@@ -25,6 +26,21 @@ TEST(HeaderRules, BecomeFieldsThatAreSetOutside) {
     EXPECT_TRUE(read("{}").empty());
 }
 
+TEST(HeaderRules, AreShownWithoutWhatSomebodyWroteIntoThemPlainly) {
+    const auto bindings = read(R"({"rules":{"api.example":[{"transform":{"headers":{
+        "Authorization":"Bearer ${e2b.secrets.key1} {x}","X-Plain":"a password"}}}],
+        "b.example":[{"transform":{"headers":{"X-Id":"${e2b.identity.tokens.aws}"}}}]}})");
+    EXPECT_EQ(boost::json::serialize(header_rules_view(bindings)),
+              R"({"api.example":[{"transform":{"headers":{"Authorization":"Bearer ${e2b.secrets.key1} {x}",)"
+              R"("X-Plain":"***"}}}],)"
+              R"("b.example":[{"transform":{"headers":{"X-Id":"${e2b.identity.tokens.aws}"}}}]})");
+    EXPECT_TRUE(header_rules_view({}).empty());
+    const auto elsewhere = read(R"({"rules":{"a.example:8443":[{"transform":{"headers":{"X":"y"}}}]}})");
+    EXPECT_EQ(elsewhere[0].hosts, (std::vector<std::string>{"a.example"}));
+    EXPECT_EQ(elsewhere[0].ports, (std::vector<std::uint16_t>{8443}));
+    EXPECT_TRUE(header_rules_view(elsewhere).contains("a.example:8443"));
+}
+
 TEST(HeaderRules, NameSecretsAndIdentities) {
     EXPECT_EQ(format_of_template("${e2b.secrets.a}:${e2b.identity.tokens.aws} $5 ${HOME}"),
               "{secret:a}:{token:aws} $5 ${{HOME}}");
@@ -39,6 +55,7 @@ TEST(HeaderRules, RefuseWhatIsOverTheProtocolsLimits) {
          {std::string{R"({"rules":{"a":[{},{}]}})"}, std::string{R"({"rules":{"a":{}}})"},
           R"({"rules":{"a":[{"transform":{"headers":{"X":")" + long_value + R"("}}}]}})",
           R"({"rules":{")" + std::string(129, 'a') + R"(":[]}})",
+          std::string{R"({"rules":{"a:0":[{"transform":{"headers":{"X":"y"}}}]}})"},
           std::string{R"({"rules":{"a":[{"transform":{"headers":{"X":1}}}]}})"}}) {
         EXPECT_THROW((void)read(text), Error) << text.substr(0, 60);
     }

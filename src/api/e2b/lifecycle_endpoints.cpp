@@ -1,5 +1,6 @@
 #include "api/e2b/create_request.hpp"
 #include "api/e2b/endpoint.hpp"
+#include "api/e2b/header_rules.hpp"
 #include "api/e2b/sandbox_view.hpp"
 #include "base/throwing.hpp"
 #include "rpc/message.hpp"
@@ -40,6 +41,7 @@ void add_named_secrets(ControlCall& call, const json::object& body, core::Secret
 Task<Reply> create(ControlCall& call, CreateForm form) {
     const json::object body = co_await call.object();
     core::CreateRequest request = or_throw(read_create_request(body, form, call.services.settings));
+    require_secrets(call.services.vault, call.who.tenant, request.secrets.bindings);
     add_named_secrets(call, body, request.secrets);
     const std::string key{call.exchange.request().fields.get("Idempotency-Key")};
     std::string id;

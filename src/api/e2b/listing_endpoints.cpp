@@ -70,8 +70,7 @@ std::shared_ptr<core::Sandbox> find(ControlCall& call, const std::string& id) {
 
 Task<Reply> info(ControlCall& call) {
     const std::shared_ptr<core::Sandbox> sandbox = find(call, call.sandbox_id());
-    co_return Reply::json(
-        200, detail_view(sandbox->record(), call.services.settings, call.who.may(core::Scope::run)));
+    co_return Reply::json(200, detail_view(*sandbox, call.services.settings, call.who.may(core::Scope::run)));
 }
 
 // The key that asked is known to who sent it, and is not sent back.

@@ -1,4 +1,5 @@
 #include "api/e2b/endpoint.hpp"
+#include "api/e2b/header_rules.hpp"
 #include "api/e2b/network_options.hpp"
 #include "base/throwing.hpp"
 #include "rpc/message.hpp"
@@ -16,18 +17,18 @@ Task<Reply> put_network(ControlCall& call) {
         throw Error{Errc::failed_precondition, "sandbox " + id + " is not running"};
     }
     const rpc::Message network{body};
-    if (const std::optional<rpc::Message> rules = network.message("rules"); rules && rules->size() > 0) {
-        throw Error{Errc::invalid_argument,
-                    "'network.rules' of a running sandbox can't be changed in this release"};
-    }
     // In this call it stands beside the lists.
     const Internet internet =
         network.boolean("allow_internet_access", true) ? Internet::allowed : Internet::denied;
     const NetworkOptions options = or_throw(read_network_options(network, record.secure, internet));
-    co_await call.services.sandboxes.set_policy(
-        id,
-        {.document = network_policy(options), .proxy = core::PolicyOrder::Proxy::replace, .via = options.via},
-        call.who);
+    std::vector<core::SecretBinding> rules = read_header_rules(network);
+    require_secrets(call.services.vault, call.who.tenant, rules);
+    co_await call.services.sandboxes.set_policy(id,
+                                                {.document = network_policy(options),
+                                                 .proxy = core::PolicyOrder::Proxy::replace,
+                                                 .via = options.via,
+                                                 .header_rules = std::move(rules)},
+                                                call.who);
     co_return Reply::empty(204);
 }
 

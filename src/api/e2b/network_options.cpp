@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <charconv>
 
+#include "api/e2b/settings.hpp"
 #include "base/throwing.hpp"
 #include "core/exposure.hpp"
 #include "http/grammar.hpp"
@@ -17,14 +18,10 @@ namespace json = boost::json;
 
 constexpr std::string_view kEverything = "0.0.0.0/0";
 constexpr std::size_t kMaxProxyWord = 255;
-constexpr int kAgentPortNumber = 49983;
+constexpr std::size_t kMaxDnsServers = 10;
 
 [[noreturn]] void invalid(std::string sentence) {
     throw Error{Errc::invalid_argument, std::move(sentence)};
-}
-
-[[noreturn]] void later(std::string_view option) {
-    invalid("'network." + std::string{option} + "' is not available in this release");
 }
 
 // "10.0.0.1", "10.0.0.0/8", and the same for IPv6.
@@ -75,6 +72,7 @@ policy::Via read_proxy(const rpc::Message& proxy) {
     via.host = host;
     via.user = proxy.string("username");
     via.password = proxy.string("password");
+    if (proxy.has("tls")) invalid("'network.egressProxy.tls' is not available in this release");
     // One byte tells the length of each in SOCKS5 (RFC 1929).
     if (via.user.size() > kMaxProxyWord || via.password.size() > kMaxProxyWord)
         invalid("'network.egressProxy': a name or password of more than 255 bytes");
@@ -86,6 +84,13 @@ policy::Via read_proxy(const rpc::Message& proxy) {
 NetworkOptions read(const rpc::Message& network, bool secure, Internet internet) {
     NetworkOptions options{
         .allow_out = network.strings("allowOut"), .deny_out = network.strings("denyOut"), .via = {}};
+    options.dns_servers = network.strings("dnsServers");
+    if (options.dns_servers.size() > kMaxDnsServers) invalid("'network.dnsServers' has more than 10 servers");
+    for (const std::string& server : options.dns_servers) {
+        const Result<IpAddress> address = IpAddress::parse(server);
+        if (!address || !address->is_v4())
+            invalid("'network.dnsServers': '" + server + "' is no IPv4 address");
+    }
     for (const std::string& entry : options.deny_out) {
         if (!is_address_or_range(entry))
             invalid("'network.denyOut': '" + entry + "' is no IP address or range");
@@ -107,14 +112,15 @@ NetworkOptions read(const rpc::Message& network, bool secure, Internet internet)
     }
     options.public_traffic = network.boolean("allowPublicTraffic", true);
     if (!options.public_traffic && !secure) invalid("'network.allowPublicTraffic': false needs 'secure'");
-    const std::vector<std::uint32_t> https_ports = network.uint32s("httpsPorts");
-    if (std::ranges::find(https_ports, kAgentPortNumber) != https_ports.end()) {
-        invalid("'network.httpsPorts' may not hold the agent's port");
+    for (const std::uint32_t port : network.uint32s("httpsPorts")) {
+        if (port == 0 || port > 65'535) invalid("'network.httpsPorts' holds what is no port");
+        if (port == kAgentPort) invalid("'network.httpsPorts' may not hold the agent's port");
+        options.https_ports.insert(static_cast<std::uint16_t>(port));
     }
+    if (options.https_ports.size() > core::Exposure::kMostPorts)
+        invalid("'network.httpsPorts' has more than 256 ports");
     if (const std::optional<rpc::Message> proxy = network.message("egressProxy"))
         options.via = read_proxy(*proxy);
-
-    if (!https_ports.empty()) later("httpsPorts");
     return options;
 }
 
@@ -166,15 +172,22 @@ std::optional<json::object> network_policy(const NetworkOptions& options) {
                          {"port", 80},
                          {"protocol", "http"}});
     }
+    // Servers that stand open where names are allowed. Questions of a sandbox are answered by oyatd all the
+    // same.
+    if (!names.empty() && !options.dns_servers.empty()) {
+        rules.push_back({{"id", "dnsServers"},
+                         {"action", "allow"},
+                         {"cidr", json::array(options.dns_servers.begin(), options.dns_servers.end())}});
+    }
     if (!ranges.empty())
         rules.push_back({{"id", "allowOut"}, {"action", "allow"}, {"cidr", std::move(ranges)}});
     rules.push_back({{"id", "denyOut"}, {"action", "deny"}, {"cidr", std::move(denied)}});
     return json::object{{"default", "allow"}, {"rule", std::move(rules)}};
 }
 
-json::object network_view(const std::string& policy, const std::optional<policy::Via>& via) {
+json::object lists_of(const std::string& policy) {
     json::object view;
-    json::array allowed, denied;
+    json::array allowed, denied, servers;
     const json::value written = policy.empty() ? json::value(nullptr) : json::parse(policy);
     if (written.is_object() && written.get_object().contains("preset") && written.at("preset") == "offline")
         denied.emplace_back(kEverything);
@@ -191,15 +204,12 @@ json::object network_view(const std::string& policy, const std::optional<policy:
             add("allowOut-tls", "host", allowed);
             add("allowOut", "cidr", allowed);
             add("denyOut", "cidr", denied);
+            add("dnsServers", "cidr", servers);
         }
     }
     if (!allowed.empty()) view["allowOut"] = std::move(allowed);
     if (!denied.empty()) view["denyOut"] = std::move(denied);
-    if (via) {
-        json::object proxy{{"address", via->host + ":" + std::to_string(via->port)}};
-        if (!via->user.empty()) proxy["username"] = via->user;
-        view["egressProxy"] = std::move(proxy);
-    }
+    if (!servers.empty()) view["dnsServers"] = std::move(servers);
     return view;
 }
 

@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,19 +12,21 @@
 
 namespace oyat::e2b {
 
-// The part of the `network` option that this release can honour.
+// The option `network`, but for its rules (header_rules.hpp).
 struct NetworkOptions {
-    std::vector<std::string> allow_out;  // addresses, ranges and domains
-    std::vector<std::string> deny_out;   // addresses and ranges
-    std::optional<policy::Via> via;      // egressProxy
+    std::vector<std::string> allow_out;    // addresses, ranges and domains
+    std::vector<std::string> deny_out;     // addresses and ranges
+    std::vector<std::string> dns_servers;  // addresses, open where `allow_out` has domains
+    std::optional<policy::Via> via;        // egressProxy
     bool public_traffic = true;
-    std::string host_mask;  // maskRequestHost
+    std::string host_mask;                // maskRequestHost
+    std::set<std::uint16_t> https_ports;  // httpsPorts
 };
 
 enum class Internet { allowed, denied };  // allow_internet_access
 
-// Checks the whole option by the protocol's rules. What passes them but is not available yet is refused by
-// its name. Internet::denied takes the place of the deny list; the allow list still opens.
+// Checks the whole option by the protocol's rules. Internet::denied takes the place of the deny list; the
+// allow list still opens.
 [[nodiscard]] Result<NetworkOptions> read_network_options(const rpc::Message& network, bool secure,
                                                           Internet internet);
 
@@ -31,8 +34,7 @@ enum class Internet { allowed, denied };  // allow_internet_access
 // be seen: in TLS on port 443 and in HTTP on port 80. Nothing when they restrict nothing.
 [[nodiscard]] std::optional<boost::json::object> network_policy(const NetworkOptions& options);
 
-// The option as it was given, out of such a document; {} for any other. Never with the proxy's password.
-[[nodiscard]] boost::json::object network_view(const std::string& policy,
-                                               const std::optional<policy::Via>& via);
+// The lists as they were given, out of such a document; {} for any other.
+[[nodiscard]] boost::json::object lists_of(const std::string& policy);
 
 }  // namespace oyat::e2b

@@ -7,6 +7,7 @@
 #include "api/e2b/sandbox_answer.hpp"
 #include "api/e2b/visitor.hpp"
 #include "http/proxy.hpp"
+#include "http/tls.hpp"
 #include "io/timer.hpp"
 
 namespace oyat::e2b {
@@ -19,6 +20,7 @@ constexpr std::array<std::uint16_t, 2> kReservedPorts{65501, 65502};
 
 constexpr auto kRetryFor = std::chrono::milliseconds{1000};
 constexpr auto kRetryEvery = std::chrono::milliseconds{50};
+constexpr auto kHandshakeLimit = std::chrono::seconds{10};
 
 bool may_be_passed(std::uint16_t port) {
     return port != 0 && std::ranges::find(kReservedPorts, port) == kReservedPorts.end();
@@ -36,6 +38,12 @@ Task<Fd> dial(core::Sandbox& sandbox, std::uint16_t port) {
         }
         co_await sleep_for(kRetryEvery);
     }
+}
+
+// Nobody but the sandbox can be at the other end, so its certificate says nothing that matters.
+Task<std::unique_ptr<Stream>> speak_tls(std::unique_ptr<Stream> stream) {
+    static http::TlsContext context = http::TlsContext::client_trusting_anybody();
+    return http::tls_connect(context, std::move(stream), "localhost");
 }
 
 // A key of this server that a client sends with every request has no business inside a sandbox.
@@ -78,6 +86,10 @@ Task<> pass(const auth::Keys& keys, http::Exchange& exchange, core::Sandbox& san
         co_return;
     }
     std::unique_ptr<Stream> stream = make_stream(exchange.executor(), std::move(upstream));
+    if (sandbox.record().exposure.tls_ports.contains(to.port)) {
+        stream =
+            co_await with_timeout(kHandshakeLimit, "speak TLS to the port", speak_tls(std::move(stream)));
+    }
     co_await http::proxy_exchange(
         exchange, std::move(stream),
         options_for(keys, exchange.request(), to, std::move(visitor), sandbox.record().exposure));

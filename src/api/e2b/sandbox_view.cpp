@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/e2b/header_rules.hpp"
 #include "api/e2b/network_options.hpp"
 
 namespace oyat::e2b {
@@ -29,6 +30,25 @@ json::object metadata_view(const core::SandboxRecord& record) {
     return metadata;
 }
 
+// As it was given, but for what is secret in it.
+json::object network_view(const core::Sandbox& sandbox) {
+    const core::SandboxRecord& record = sandbox.record();
+    json::object view = lists_of(record.policy);
+    if (const auto& via = record.via) {
+        json::object proxy{{"address", via->host + ":" + std::to_string(via->port)}};
+        if (!via->user.empty()) proxy["username"] = via->user;
+        view["egressProxy"] = std::move(proxy);
+    }
+    if (json::object rules = header_rules_view(sandbox.header_rules()); !rules.empty())
+        view["rules"] = std::move(rules);
+    const core::Exposure& exposure = record.exposure;
+    if (exposure.otherwise() != core::Reach::anyone) view["allowPublicTraffic"] = false;
+    if (!exposure.host_mask.empty()) view["maskRequestHost"] = exposure.host_mask;
+    if (!exposure.tls_ports.empty())
+        view["httpsPorts"] = json::array(exposure.tls_ports.begin(), exposure.tls_ports.end());
+    return view;
+}
+
 }  // namespace
 
 std::string template_id(const core::SandboxRecord& record) {
@@ -42,7 +62,8 @@ json::object connection_view(const core::SandboxRecord& record, const Settings& 
         {"alias", template_id(record)},      {"envdVersion", kAgentLevel}, {"trafficAccessToken", nullptr}};
     if (record.secure) view["envdAccessToken"] = record.access_token;
     // Its presence tells clients that ports want it.
-    if (record.exposure.usual != core::Reach::anyone) view["trafficAccessToken"] = record.exposure.token;
+    if (record.exposure.otherwise() != core::Reach::anyone)
+        view["trafficAccessToken"] = record.exposure.token;
     if (!settings.domain.empty()) view["domain"] = settings.domain;
     return view;
 }
@@ -62,13 +83,13 @@ json::object listed_view(const core::SandboxRecord& record) {
             {"envdVersion", kAgentLevel}};
 }
 
-json::object detail_view(const core::SandboxRecord& record, const Settings& settings, bool with_token) {
+json::object detail_view(const core::Sandbox& sandbox, const Settings& settings, bool with_token) {
+    const core::SandboxRecord& record = sandbox.record();
     json::object view = listed_view(record);
     if (with_token && record.secure) view["envdAccessToken"] = record.access_token;
     if (!settings.domain.empty()) view["domain"] = settings.domain;
     view["allowInternetAccess"] = record.internet;
-    if (json::object network = network_view(record.policy, record.via); !network.empty())
-        view["network"] = std::move(network);
+    if (json::object network = network_view(sandbox); !network.empty()) view["network"] = std::move(network);
     view["lifecycle"] = {{"autoResume", record.auto_resume},
                          {"onTimeout", record.on_timeout == core::OnTimeout::pause ? "pause" : "kill"}};
     // Ours: which wall stands around it.

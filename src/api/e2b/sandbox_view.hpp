@@ -20,7 +20,7 @@ namespace oyat::e2b {
 [[nodiscard]] boost::json::object listed_view(const core::SandboxRecord& record);
 
 // "SandboxDetail"; with the token only for who may run.
-[[nodiscard]] boost::json::object detail_view(const core::SandboxRecord& record, const Settings& settings,
+[[nodiscard]] boost::json::object detail_view(const core::Sandbox& sandbox, const Settings& settings,
                                               bool with_token);
 
 // "SandboxMetric".

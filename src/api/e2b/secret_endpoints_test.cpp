@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <boost/json/serialize.hpp>
+
 #include "api/e2b/front.hpp"
 #include "base/throwing.hpp"
 #include "core/test_house.hpp"
@@ -64,6 +66,7 @@ protected:
                              .events = events,
                              .vault = vault,
                              .identities = identities,
+                             .seal = seal,
                              .cannot_read = [](const std::string&, std::uint16_t) { return std::string{}; }}};
     auth::Keys keys{house.clock, house.store};
     std::unique_ptr<E2bFront> front;
@@ -123,6 +126,31 @@ TEST_F(SecretEndpoints, ADialectNamesHosts) {
     EXPECT_EQ(answer().at("deleted"), "a");
 }
 
+TEST_F(SecretEndpoints, AChangeOfTheNetworkReplacesTheTransforms) {
+    EXPECT_EQ(call("POST", "/secrets", R"({"name":"key1","value":"the-true-value"})"), 201);
+    EXPECT_EQ(call("POST", "/v2/sandboxes", R"({"templateID":"base"})"), 201) << exchange->answer;
+    const std::string id{answer().at("sandboxID").get_string()};
+    const auto change = [&](const std::string& rules) {
+        return call("PUT", "/sandboxes/" + id + "/network", R"({"rules":{)" + rules + "}}");
+    };
+    const auto shown = [&] {
+        EXPECT_EQ(call("GET", "/sandboxes/" + id), 200);
+        return boost::json::serialize(answer());
+    };
+    EXPECT_EQ(
+        change(
+            R"("api.example":[{"transform":{"headers":{"X-Key":"${e2b.secrets.key1}","X-Plain":"in-clear"}}}])"),
+        204);
+    EXPECT_TRUE(shown().contains(
+        R"("rules":{"api.example":[{"transform":{"headers":{"X-Key":"${e2b.secrets.key1}","X-Plain":"***"}}}]})"));
+    EXPECT_EQ(change(R"("api.example":[{"transform":{"headers":{"X-Key":"${e2b.secrets.nobody}"}}}])"), 400);
+    EXPECT_TRUE(shown().contains("X-Plain")) << "nothing has changed";
+    EXPECT_EQ(change(R"("b.example":[{"transform":{"headers":{"X":"y"}}}])"), 204);
+    EXPECT_FALSE(shown().contains("api.example"));
+    EXPECT_EQ(call("PUT", "/sandboxes/" + id + "/network", "{}"), 204);
+    EXPECT_FALSE(shown().contains("rules"));
+}
+
 TEST_F(SecretEndpoints, ATransformIsSetOutsideTheSandbox) {
     EXPECT_EQ(call("POST", "/secrets", R"({"name":"key1","value":"the-true-value"})"), 201);
     const std::string rule =
@@ -137,7 +165,7 @@ TEST_F(SecretEndpoints, ATransformIsSetOutsideTheSandbox) {
     EXPECT_EQ(call("DELETE", "/sandboxes/" + id), 204);
     EXPECT_EQ(broker.broker(id), nullptr);
     EXPECT_EQ(call("DELETE", "/secrets/key1"), 204);
-    EXPECT_EQ(call("POST", "/v2/sandboxes", rule), 404);
+    EXPECT_EQ(call("POST", "/v2/sandboxes", rule), 400) << "404 would be a template that is not there";
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ std::string_view hint_of(const Error& error) noexcept {
                                                        : "see the log of oyat-keeper, and 'oyat status'";
         case Fault::image: return "'oyat template ls' shows which templates this machine has";
         case Fault::limit: return "'oyat status' shows the limits in force; /etc/oyat/limits raises them";
+        case Fault::policy:
+            return "'oyat policy explain' says which rule decides; 'oyat denied' shows what was refused";
         case Fault::agent: return "the sandbox may be damaged from inside; kill it and create another";
         case Fault::network:
         case Fault::upstream: return "'oyat logs' shows what the sandbox tried to reach";

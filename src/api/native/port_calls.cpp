@@ -36,7 +36,7 @@ Task<> tunnel_to(Call& call) {
 }
 
 Task<> list(Call& call) {
-    boost::json::object shown = core::to_json(call.sandbox()->record().exposure);
+    boost::json::object shown = core::to_json(call.sandbox()->record().exposure.in_force());
     co_await call.answer(200, std::move(shown));
 }
 
