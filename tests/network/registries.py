@@ -42,6 +42,13 @@ def pip(sandbox):
     came(sandbox, "python", "httpx", "pip install")
 
 
+def script(sandbox):
+    """Nothing in the command's text says that it installs: the registry that it reaches does."""
+    sandbox.write("/tmp/set-up.sh", b"python3 -m venv /tmp/other && /tmp/other/bin/pip install six 2>&1\n")
+    done(sandbox, "sh /tmp/set-up.sh")
+    came(sandbox, "python", "six", "sh /tmp/set-up.sh")
+
+
 def npm(sandbox):
     done(sandbox, "mkdir -p /tmp/npm && cd /tmp/npm && npm init -y && npm install is-number 2>&1")
     assert done(sandbox, "cd /tmp/npm && node -p 'require(\"is-number\")(5)'") == "true\n"
@@ -63,5 +70,5 @@ def go(sandbox):
 
 
 def checks(tally, _server, _internet, workplace, _purposes):
-    for manager in (apt, pip, npm, cargo, go):
+    for manager in (apt, pip, script, npm, cargo, go):
         tally.check(f"{manager.__name__} installs from its registry", manager, workplace)
