@@ -7,7 +7,9 @@
 #include "core/json_text.hpp"
 #include "egress/push_reader.hpp"
 #include "egress/request_facts.hpp"
+#include "http/http2_upstream.hpp"
 #include "http/prefixed_stream.hpp"
+#include "http/trailers.hpp"
 #include "packages/file_names.hpp"
 
 namespace oyat::egress {
@@ -32,11 +34,13 @@ bool is_upstream_failure(const Error& error) {
 }
 
 // At most a few, each of bounded length.
-boost::json::array refs_for_record(const std::vector<std::string>& refs) {
+boost::json::array refs_for_record(const std::vector<std::string>& refs,
+                                   const http::RequestTransform* transform) {
     boost::json::array shown;
     for (const std::string& ref : refs) {
         if (shown.size() == kRecordedRefs) break;
-        shown.emplace_back(core::json_text(std::string_view{ref}.substr(0, kShownRefs)));
+        const bool may = transform == nullptr || transform->may_record(ref);
+        shown.emplace_back(may ? core::json_text(std::string_view{ref}.substr(0, kShownRefs)) : "(withheld)");
     }
     return shown;
 }
@@ -45,6 +49,13 @@ http::Fields filtered(const http::Fields& fields, http::AnswerFilter& filter) {
     http::Fields made;
     for (const auto& [name, value] : fields) made.add(name, filter.field(value));
     return made;
+}
+
+// A program that speaks HTTP/2 and asks for trailers, as gRPC does, may need what HTTP/1.1 has not.
+http::TlsProtocols offer_for(const Exchange& exchange) {
+    const bool needs = dynamic_cast<const http::TakesTrailers*>(&exchange) != nullptr &&
+                       exchange.request().fields.has_token("TE", "trailers");
+    return needs ? http::TlsProtocols::http1_and_http2 : http::TlsProtocols::http1;
 }
 
 std::unique_ptr<Stream> with_bytes(std::string_view bytes, std::unique_ptr<Stream> stream) {
@@ -86,7 +97,7 @@ Interception::Interception(Executor executor, Fd inside, std::string bytes, poli
       limits_{limits},
       meter_{executor_, around_.pace, around_.clock, limits.idle},
       inside_{with_bytes(bytes, meter_.inside(std::move(inside)))},
-      upstreams_{[this] { return connect(); }, limits.requests},
+      upstreams_{[this](http::TlsProtocols offered) { return connect(offered); }, limits.requests},
       service_{.handler = [this](Exchange& exchange) { return answer(exchange); },
                .options = {},
                .on_refused = [this](std::string_view why) { report_malformed(why); }} {
@@ -131,14 +142,18 @@ Task<http::TlsSession> Interception::end_tls(std::unique_ptr<Stream> stream) {
     }
 }
 
-Task<OwnUpstreams::Connected> Interception::connect() {
+Task<OwnUpstreams::Connected> Interception::connect(http::TlsProtocols offered) {
     std::unique_ptr<Stream> socket = meter_.outside(make_stream(executor_, co_await around_.connect()));
     OwnUpstreams::Connected connected{.stream = nullptr, .socket = socket->native_fd()};
-    connected.stream =
-        !around_.tls
-            ? std::move(socket)
-            : co_await with_timeout(limits_.handshake, "TLS handshake",
-                                    http::tls_connect(*around_.tls->trust, std::move(socket), identity()));
+    if (!around_.tls) {
+        connected.stream = std::move(socket);
+        co_return connected;
+    }
+    http::TlsSession session =
+        co_await with_timeout(limits_.handshake, "TLS handshake",
+                              http::tls_connect(*around_.tls->trust, std::move(socket), identity(), offered));
+    connected.stream = std::move(session.stream);
+    connected.http2 = session.http2;
     co_return connected;
 }
 
@@ -199,7 +214,8 @@ Task<> Interception::answer(Exchange& exchange) {
     passed["layer"] = policy::to_string(verdict.decision.layer);
     passed["strength"] = policy::to_string(policy::Strength::authority);
     if (verdict.decision.action == policy::Action::observe) passed["observe"] = true;
-    if (request.push && request.push->refs) passed["refs"] = refs_for_record(*request.push->refs);
+    if (request.push && request.push->refs)
+        passed["refs"] = refs_for_record(*request.push->refs, around_.transform);
     around_.report.repeated("http.request", std::move(passed));
     if (head.method == "GET") report_artefact(head, request.host);
     co_await pass(exchange, request);
@@ -275,7 +291,7 @@ Task<> Interception::deny(Exchange& exchange, const UnderWay& request, const Ver
     denied["strength"] = policy::to_string(policy::Strength::authority);
     std::string refs;
     if (request.push && request.push->refs) {
-        denied["refs"] = refs_for_record(*request.push->refs);
+        denied["refs"] = refs_for_record(*request.push->refs, around_.transform);
         for (const std::string& ref : *request.push->refs) {
             if (refs.size() < kShownRefs) refs.append(" ").append(ref);
         }
@@ -335,7 +351,7 @@ Task<> Interception::pass(Exchange& exchange, UnderWay& under_way) {
 Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request, std::string began) {
     const RequestHead& head = exchange.request();
     for (;;) {
-        const OwnUpstreams::Lease upstream = co_await upstreams_.take();
+        const OwnUpstreams::Lease upstream = co_await upstreams_.take(offer_for(exchange));
         const bool may_have_died = upstream->exchanges > 0;
         const std::shared_ptr<http::BodyWatch> watch =
             around_.transform != nullptr && !request.body ? around_.transform->watch(request) : nullptr;
@@ -356,7 +372,13 @@ Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request,
         };
         passing.answer_limit = limits_.answer;
         try {
-            co_await http::pass_exchange(exchange, *upstream, std::move(passing));
+            if (upstream->http2) {
+                exchange.allow_silence(limits_.idle);  // calls with streams both ways may rest
+                co_await http::pass_http2_exchange(exchange, *upstream, outgoing_fields(request, head),
+                                                   std::move(passing));
+            } else {
+                co_await http::pass_exchange(exchange, *upstream, std::move(passing));
+            }
             co_return;
         } catch (const Error& error) {
             if (error.code() != Errc::unavailable || !may_have_died || !may_repeat(head)) throw;

@@ -80,7 +80,7 @@ private:
     struct UnderWay;
 
     Task<http::TlsSession> end_tls(std::unique_ptr<Stream> stream);
-    Task<OwnUpstreams::Connected> connect();
+    Task<OwnUpstreams::Connected> connect(http::TlsProtocols offered);
 
     Task<> answer(http::Exchange& exchange);
     Task<Result<std::string>> host_of(const http::RequestHead& head);

@@ -28,18 +28,19 @@ OwnUpstreams::Lease::~Lease() {
     owner_->returned_.notify_one();
 }
 
-Task<OwnUpstreams::Lease> OwnUpstreams::take() {
+Task<OwnUpstreams::Lease> OwnUpstreams::take(http::TlsProtocols offered) {
     while (lent_ >= most_) co_await returned_.wait();
     ++lent_;
-    while (!kept_.empty()) {
+    while (offered == http::TlsProtocols::http1 && !kept_.empty()) {
         Kept kept = std::move(kept_.back());
         kept_.pop_back();
         if (is_quiet(kept.socket)) co_return Lease{*this, std::move(kept.connection), kept.socket};
     }
     // Gives its place back when connecting fails.
     Lease lease{*this, std::make_unique<http::UpstreamConnection>(), -1};
-    Connected connected = co_await connect_();
+    Connected connected = co_await connect_(offered);
     lease.connection_->stream = std::move(connected.stream);
+    lease.connection_->http2 = connected.http2;
     lease.socket_ = connected.socket;
     co_return lease;
 }

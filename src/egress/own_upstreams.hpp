@@ -4,6 +4,7 @@
 #include <list>
 #include <memory>
 
+#include "http/tls.hpp"
 #include "http/upstream_exchange.hpp"
 #include "io/condition.hpp"
 
@@ -16,8 +17,9 @@ public:
     struct Connected {
         std::unique_ptr<Stream> stream;
         int socket = -1;  // below the stream
+        bool http2 = false;
     };
-    using Connect = std::function<Task<Connected>()>;
+    using Connect = std::function<Task<Connected>(http::TlsProtocols offered)>;
 
     OwnUpstreams(Connect connect, std::size_t most) : connect_{std::move(connect)}, most_{most} {}
 
@@ -39,8 +41,9 @@ public:
         std::unique_ptr<http::UpstreamConnection> connection_;
         int socket_;
     };
-    // Waits while as many as may be are lent. Throws what connecting throws.
-    Task<Lease> take();
+    // Waits while as many as may be are lent. Throws what connecting throws. With HTTP/2 offered it is a new
+    // one, which the server may speak that on.
+    Task<Lease> take(http::TlsProtocols offered = http::TlsProtocols::http1);
     // Ends those that wait for the next exchange.
     void close() noexcept { kept_.clear(); }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "http/grammar.hpp"
 #include "http/serialize.hpp"
 #include "policy/names.hpp"
 
@@ -24,6 +25,13 @@ std::string upper(std::string_view text) {
     return result;
 }
 
+std::string lower(std::string_view text) {
+    std::string result{text};
+    std::ranges::transform(result, result.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    return result;
+}
+
 std::string_view without_brackets(std::string_view host) {
     return host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
 }
@@ -32,6 +40,16 @@ std::string authority(const http::OutgoingRequest& request, const http::RequestH
     std::string text = request.host.empty() ? as_sent.host : request.host;
     if (as_sent.host_port != 0) text.append(":").append(std::to_string(as_sent.host_port));
     return text;
+}
+
+void require_whole_target(const http::OutgoingRequest& request) {
+    const bool whole = std::ranges::all_of(request.target, [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte > 0x20 && byte != 0x7f;
+    });
+    if (!whole || request.target.empty()) {
+        throw Error{Errc::invalid_argument, "a request's target has characters that may not be in one"};
+    }
 }
 
 }  // namespace
@@ -96,14 +114,29 @@ http::Fields message_fields(const http::Fields& fields) {
     return kept;
 }
 
-std::string outgoing_head(const http::OutgoingRequest& request, const http::RequestHead& as_sent) {
-    const bool whole = std::ranges::all_of(request.target, [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte > 0x20 && byte != 0x7f;
-    });
-    if (!whole || request.target.empty()) {
-        throw Error{Errc::invalid_argument, "a request's target has characters that may not be in one"};
+http::Http2Fields outgoing_fields(const http::OutgoingRequest& request, const http::RequestHead& as_sent) {
+    require_whole_target(request);
+    http::Http2Fields made{{":method", request.method},
+                           {":scheme", "https"},
+                           {":authority", authority(request, as_sent)},
+                           {":path", request.target}};
+    for (const auto& [name, value] : request.fields) {
+        if (!http::is_token(name) || !http::is_field_value(value)) {
+            throw Error{Errc::invalid_argument, "a field that can't be in a head"};
+        }
+        if (!http::equal_ignoring_case(name, "Expect")) made.emplace_back(lower(name), value);
     }
+    if (request.body) {
+        made.emplace_back("content-length", std::to_string(request.body->size()));
+    } else if (as_sent.content_length) {
+        made.emplace_back("content-length", std::to_string(*as_sent.content_length));
+    }
+    if (as_sent.fields.has_token("TE", "trailers")) made.emplace_back("te", "trailers");
+    return made;
+}
+
+std::string outgoing_head(const http::OutgoingRequest& request, const http::RequestHead& as_sent) {
+    require_whole_target(request);
     std::string head = request.method + " " + request.target + " HTTP/1.1\r\n";
     http::append_field(head, "Host", authority(request, as_sent));
     for (const auto& [name, value] : request.fields) {

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "http/head.hpp"
+#include "http/http2_head.hpp"
 #include "http/request_transform.hpp"
 #include "io/ip_address.hpp"
 
@@ -34,6 +35,10 @@ namespace oyat::egress {
 // characters that would end it.
 [[nodiscard]] std::string outgoing_head(const http::OutgoingRequest& request,
                                         const http::RequestHead& as_sent);
+
+// The same for an upstream that speaks HTTP/2.
+[[nodiscard]] http::Http2Fields outgoing_fields(const http::OutgoingRequest& request,
+                                                const http::RequestHead& as_sent);
 
 // The fields of a message but Host and those that belong to a connection.
 [[nodiscard]] http::Fields message_fields(const http::Fields& fields);

@@ -59,6 +59,7 @@ Task<> Http2Connection::serve() {
     head_deadline_.disarm();
     idle_deadline_.disarm();
     for (auto& [id, exchange] : exchanges_) exchange->stream_closed();
+    drained_.notify_all();
     try {
         if (!error && first == 1) co_await linger();
         stream_->close();
@@ -91,6 +92,7 @@ Task<> Http2Connection::write_all() {
         out.clear();
         session_.send_into(out, kWriteAtOnce);
         if (out.empty()) {
+            drained_.notify_all();
             if (session_.over()) co_return;
             out.shrink_to_fit();
             co_await work_.wait();
@@ -246,6 +248,10 @@ Task<> Http2Connection::end_answer(Http2Exchange& exchange, std::exception_ptr e
     }
     // The answer stands; what the client still sends of its request is of no use (RFC 9113, 8.1).
     if (exchange.phase() == Phase::finished && !exchange.body_ended() && exchange.stream_open()) {
+        // A reset drops a head that still waits to be sent, and this answer may be nothing but that.
+        wake();
+        if (exchange.is_head_only()) co_await drained_.wait();
+        if (!exchange.stream_open()) co_return;
         session_.reset(exchange.stream(), Http2Reason::no_error);
         wake();
     }

@@ -76,6 +76,7 @@ private:
     std::size_t owed_ = 0;    // read from the connection's window, and not given back yet
     bool ending_ = false;
     Condition work_;
+    Condition drained_;  // all that there was to send has been given to the socket
     Timer head_deadline_;
     Timer idle_deadline_;
     Timer write_deadline_;

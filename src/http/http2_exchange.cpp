@@ -120,8 +120,11 @@ BodyPiece Http2Exchange::next_piece(std::span<char> into) {
     const bool last = output_.empty() && output_ends_;
     if (output_.empty()) output_taken_.notify_all();
     if (last) end_taken_ = true;
+    const bool trailed = last && trailers_.size() > 0;
+    if (trailed) connection_.session_.trailers(stream_, trailers_);
     return {.size = size,
-            .state = last       ? BodyPiece::State::last
+            .state = trailed    ? BodyPiece::State::before_trailers
+                     : last     ? BodyPiece::State::last
                      : size > 0 ? BodyPiece::State::more
                                 : BodyPiece::State::not_yet};
 }

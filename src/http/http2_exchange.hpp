@@ -4,11 +4,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "http/byte_buffer.hpp"
 #include "http/exchange.hpp"
 #include "http/head.hpp"
 #include "http/http2_session.hpp"
+#include "http/trailers.hpp"
 #include "io/condition.hpp"
 #include "io/timer.hpp"
 
@@ -18,7 +20,7 @@ class Http2Connection;
 
 // The exchange that a handler sees, on one stream. Lives on its connection until the handler has returned,
 // which may be after the stream's end.
-class Http2Exchange final : public Exchange {
+class Http2Exchange final : public Exchange, public TakesTrailers {
 public:
     Http2Exchange(Http2Connection& connection, std::int32_t stream, ParsedRequest request);
     Http2Exchange(const Http2Exchange&) = delete;
@@ -42,10 +44,13 @@ public:
     // Throws Error{failed_precondition}: here nobody can ask for an upgrade.
     Task<std::unique_ptr<Stream>> take_over(std::string head_bytes) override;
 
+    void set_trailers(Fields trailers) override { trailers_ = std::move(trailers); }
+
     // For the connection.
     [[nodiscard]] std::int32_t stream() const { return stream_; }
     enum class Phase { fresh, started, finished, aborted };
     [[nodiscard]] Phase phase() const { return phase_; }
+    [[nodiscard]] bool is_head_only() const { return !has_answer_body_; }
     [[nodiscard]] bool body_ended() const { return body_ended_; }
     [[nodiscard]] bool stream_open() const { return !closed_; }
     [[nodiscard]] std::size_t unread() const { return body_.size(); }
@@ -83,6 +88,7 @@ private:
     std::string_view output_;            // what write() waits to see taken
     bool output_ends_ = false;           // nothing comes after it
     bool end_taken_ = false;             // the whole answer is on its way
+    Fields trailers_;
     Timer output_deadline_;
     Condition output_taken_;
 

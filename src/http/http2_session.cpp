@@ -136,6 +136,9 @@ struct Http2Callbacks {
                 self(user).events_.body_wanted(stream, {reinterpret_cast<char*>(into), size});
             switch (piece.state) {
                 case BodyPiece::State::last: *flags |= NGHTTP2_DATA_FLAG_EOF; break;
+                case BodyPiece::State::before_trailers:
+                    *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+                    break;
                 case BodyPiece::State::more: break;
                 case BodyPiece::State::not_yet: return NGHTTP2_ERR_DEFERRED;
                 case BodyPiece::State::broken: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -242,6 +245,16 @@ void Http2Session::answer_continue(std::int32_t stream) {
     const nghttp2_nv status = pair_of(":status", "100");
     check(::nghttp2_submit_headers(session_.get(), NGHTTP2_FLAG_NONE, stream, nullptr, &status, 1, nullptr),
           "interim answer");
+}
+
+void Http2Session::trailers(std::int32_t stream, const Fields& fields) {
+    std::vector<std::string> names;  // lower case, as in answer()
+    names.reserve(fields.size());
+    std::vector<nghttp2_nv> pairs;
+    for (const auto& [name, value] : fields) {
+        pairs.push_back(pair_of(names.emplace_back(lower_case(name)), value));
+    }
+    check(::nghttp2_submit_trailer(session_.get(), stream, pairs.data(), pairs.size()), "trailers");
 }
 
 void Http2Session::more_body(std::int32_t stream) {

@@ -15,7 +15,7 @@ namespace oyat::http {
 
 // The next part of an answer's body.
 struct BodyPiece {
-    enum class State { more, last, not_yet, broken };
+    enum class State { more, last, before_trailers, not_yet, broken };
     std::size_t size = 0;
     State state = State::not_yet;
 };
@@ -68,6 +68,8 @@ public:
     // `fields` are checked and belong to the message. The body is asked for by body_wanted().
     void answer(std::int32_t stream, int status, const Fields& fields, Body body);
     void answer_continue(std::int32_t stream);
+    // While the piece before_trailers is asked for: what follows it.
+    void trailers(std::int32_t stream, const Fields& fields);
     void more_body(std::int32_t stream);  // after BodyPiece::State::not_yet
     void reset(std::int32_t stream, Http2Reason reason);
 

@@ -62,6 +62,20 @@ TEST(Http2, CarriesBodiesLargerThanAnyWindow) {
     EXPECT_TRUE(run(ask("POST", "/body", body)).body == body);
 }
 
+// A reset tells the client to stop sending (RFC 9113, 8.1); it must not overtake an answer that is all head.
+TEST(Http2, AnAnswerWithoutABodyReachesAClientThatIsStillSending) {
+    const auto answer_at_once = [](Exchange& exchange) -> Task<> { co_await exchange.respond(204, {}, {}); };
+    const auto ask_it = [](auto handler) -> Task<Http2Answer> {
+        Http2Served served{co_await boost::asio::this_coro::executor, handler};
+        Http2Client client{std::move(served.client)};
+        const std::int32_t stream = client.ask("POST", "/", std::string(4 << 20, 'x'));
+        co_await client.until_answered(stream);
+        co_await served.close();
+        co_return client.answers[stream];
+    };
+    EXPECT_EQ(run(ask_it(answer_at_once)).status, 204);
+}
+
 TEST(Http2, AHeadHasNoBody) {
     const Http2Answer answer = run(ask("HEAD", "/a"));
     EXPECT_EQ(answer.status, 200);

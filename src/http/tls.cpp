@@ -103,6 +103,14 @@ void offer(SSL_CTX* context, TlsProtocols protocols) {
         const_cast<std::string_view*>(&supported));
 }
 
+// As ALPN has said.
+bool speaks_http2(const SSL* ssl) {
+    const unsigned char* protocol = nullptr;
+    unsigned length = 0;
+    ::SSL_get0_alpn_selected(ssl, &protocol, &length);
+    return length == 2;  // "h2"; the other that we know is longer
+}
+
 std::string_view server_name(const SSL* ssl) {
     const char* name = ::SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
     return name != nullptr ? std::string_view{name} : std::string_view{};
@@ -370,11 +378,8 @@ Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream)
     auto tls = std::make_unique<TlsStream>(context, std::move(stream));
     ::SSL_set_accept_state(tls->ssl());
     co_await tls->handshake();
-    const unsigned char* protocol = nullptr;
-    unsigned length = 0;
-    ::SSL_get0_alpn_selected(tls->ssl(), &protocol, &length);
     TlsSession session;
-    session.http2 = length == 2;  // "h2"; the other that we take is longer
+    session.http2 = speaks_http2(tls->ssl());
     session.server_name = server_name(tls->ssl());
     session.stream = std::move(tls);
     co_return session;
@@ -382,6 +387,13 @@ Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream)
 
 Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,
                                           std::string host) {
+    TlsSession session =
+        co_await tls_connect(context, std::move(stream), std::move(host), TlsProtocols::http1);
+    co_return std::move(session.stream);
+}
+
+Task<TlsSession> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream, std::string host,
+                             TlsProtocols offered) {
     auto tls = std::make_unique<TlsStream>(context, std::move(stream));
     ::SSL_set_connect_state(tls->ssl());
     if (is_ip(host)) {
@@ -390,8 +402,15 @@ Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<S
         ::SSL_set_tlsext_host_name(tls->ssl(), host.c_str());
         ::SSL_set1_host(tls->ssl(), host.c_str());
     }
+    if (offered == TlsProtocols::http1_and_http2) {
+        ::SSL_set_alpn_protos(tls->ssl(), bytes_of(kHttp2AndHttp11),
+                              static_cast<unsigned>(kHttp2AndHttp11.size()));
+    }
     co_await tls->handshake();
-    co_return tls;
+    TlsSession session;
+    session.http2 = speaks_http2(tls->ssl());
+    session.stream = std::move(tls);
+    co_return session;
 }
 
 }  // namespace oyat::http

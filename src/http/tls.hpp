@@ -64,8 +64,10 @@ struct TlsSession {
 // Speak TLS over a stream. Throw Error{unavailable} when the handshake fails; for a certificate of the server
 // that is refused its message says why. Throws Error{denied} when the client does not trust our certificate.
 Task<TlsSession> tls_accept(TlsContext& context, std::unique_ptr<Stream> stream);
-// Offers and takes http/1.1 only. The server's certificate must be for `host`.
+// Offers and takes http/1.1 only unless more is said. The server's certificate must be for `host`.
 Task<std::unique_ptr<Stream>> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream,
                                           std::string host);
+Task<TlsSession> tls_connect(TlsContext& context, std::unique_ptr<Stream> stream, std::string host,
+                             TlsProtocols offered);
 
 }  // namespace oyat::http

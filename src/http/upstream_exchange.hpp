@@ -19,6 +19,7 @@ struct UpstreamConnection {
     ByteBuffer input;       // read from it, but not used yet
     bool reusable = false;  // the last exchange ended where the next may begin
     std::size_t exchanges = 0;
+    bool http2 = false;  // as agreed with the server
 };
 
 // How one exchange is passed on.
