@@ -67,6 +67,26 @@ TEST(Http2Attack, AHeadWithoutEndEndsTheConnection) {
     EXPECT_LT(run(until_cut_off(head, frame(9, 0, 1, std::string("\x00\x01x\x01y", 5)))), 50'000);
 }
 
+// Whoever answers for a client hears of what it tried, also where no request came of it.
+Task<> refusals_are_told(std::string bytes) {
+    Http2Served served{co_await boost::asio::this_coro::executor, ok};
+    co_await served.client->write_all(bytes);
+    while (served.refusals.empty()) co_await yield_now();
+    served.client->close();
+    co_await served.close();
+}
+
+TEST(Http2Attack, BrokenFramesAndHeadsAreTold) {
+    const std::string upper_case = std::string{"\x82\x87\x84\x00\x03X-A\x01y", 11};
+    for (const std::string& bytes : {
+             kGreeting + frame(1, 5, 2, "\x82\x87\x84"),  // an even stream
+             kGreeting + frame(1, 5, 1, upper_case),
+             std::string{"GET / HTTP/1.1\r\nHost: a\r\n\r\n"},
+         }) {
+        run(with_timeout(Millis{20'000}, "the refusal", refusals_are_told(bytes)));
+    }
+}
+
 Task<> rapid_reset() {
     std::size_t running = 0;
     std::size_t most = 0;

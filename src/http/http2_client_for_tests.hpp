@@ -171,7 +171,10 @@ private:
 class Http2Served {
 public:
     Http2Served(Executor executor, Handler handler, ServerOptions options = {})
-        : service_{.handler = std::move(handler), .options = options}, tasks_{executor} {
+        : service_{.handler = std::move(handler),
+                   .options = options,
+                   .on_refused = [this](std::string_view why) { refusals.emplace_back(why); }},
+          tasks_{executor} {
         std::array<int, 2> ends{};
         sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
         client = make_stream(executor, Fd{ends[0]});
@@ -186,6 +189,7 @@ public:
 
     std::unique_ptr<Stream> client;
     std::unique_ptr<ServedConnection> connection;
+    std::vector<std::string> refusals;  // that the service was told of
 
 private:
     Service service_;

@@ -78,7 +78,11 @@ Task<> Http2Connection::read_all() {
     for (;;) {
         buffer.resize(exchanges_.empty() ? kIdleRead : kBusyRead);
         const std::size_t got = co_await stream_->read_some(buffer);
-        if (got == 0 || !session_.receive({buffer.data(), got})) co_return;
+        if (got == 0) co_return;
+        if (!session_.receive({buffer.data(), got})) {
+            frame_refused("not HTTP/2, or more of it than any client has reason to send");
+            co_return;
+        }
         wake();
         if (!session_.listens()) break;
     }
@@ -169,6 +173,10 @@ void Http2Connection::head_complete(std::int32_t stream, bool ends_here) {
         exchanges_.emplace(stream, std::make_unique<Http2Exchange>(*this, stream, std::move(parsed)));
     if (ends_here) at->second->body_complete();
     handlers_.spawn(answer(stream, std::move(refusal)));
+}
+
+void Http2Connection::frame_refused(std::string_view why) {
+    if (service_.on_refused) service_.on_refused(why);
 }
 
 void Http2Connection::body_arrived(std::int32_t stream, std::string_view bytes) {

@@ -58,6 +58,7 @@ private:
     void body_complete(std::int32_t stream) override;
     BodyPiece body_wanted(std::int32_t stream, std::span<char> into) override;
     void stream_closed(std::int32_t stream) override;
+    void frame_refused(std::string_view why) override;
 
     Executor executor_;
     std::unique_ptr<Stream> stream_;

@@ -114,6 +114,13 @@ struct Http2Callbacks {
         });
     }
 
+    static int invalid_frame(nghttp2_session*, const nghttp2_frame*, int error, void* user) {
+        return guarded([&] {
+            self(user).events_.frame_refused(::nghttp2_strerror(error));
+            return 0;
+        });
+    }
+
     static int data_chunk(nghttp2_session*, std::uint8_t, std::int32_t stream, const std::uint8_t* bytes,
                           std::size_t size, void* user) {
         return guarded([&] {
@@ -163,6 +170,8 @@ Http2Session::Http2Session(Http2Events& events, std::size_t max_streams) : event
     ::nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks.get(), Http2Callbacks::begin_headers);
     ::nghttp2_session_callbacks_set_on_header_callback(callbacks.get(), Http2Callbacks::header);
     ::nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks.get(), Http2Callbacks::frame_received);
+    ::nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks.get(),
+                                                                   Http2Callbacks::invalid_frame);
     ::nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks.get(), Http2Callbacks::data_chunk);
     ::nghttp2_session_callbacks_set_on_stream_close_callback(callbacks.get(), Http2Callbacks::stream_closed);
 

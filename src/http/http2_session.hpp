@@ -33,6 +33,8 @@ public:
     virtual void body_complete(std::int32_t stream) = 0;
     virtual BodyPiece body_wanted(std::int32_t stream, std::span<char> into) = 0;
     virtual void stream_closed(std::int32_t stream) = 0;
+    // The client broke the protocol; its stream or its connection ends for it.
+    virtual void frame_refused(std::string_view why) = 0;
 };
 
 // Why a stream or a connection ends (RFC 9113, 7).

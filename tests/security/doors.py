@@ -90,6 +90,18 @@ def denied(server, sandbox):
     return events(server, sandbox, "connect.denied") + events(server, sandbox, "dns.denied")
 
 
+@contextlib.contextmanager
+def all_on_record(server, attempts, **settings):
+    """A sandbox in which so many attempts are made, of which each has to be a refusal on the record: what repeats is written with its count at the
+    latest when the sandbox ends."""
+    with server.client.create(**settings) as sandbox:
+        yield sandbox
+    refusals = events(server, sandbox, "connect.denied")
+    assert all(event.get("rule") for event in refusals), refusals
+    told = sum(event["count"] for event in refusals)
+    assert told >= attempts, f"{told} of {attempts} attempts are on the record: {sorted((event['rule'], event['count']) for event in refusals)}"
+
+
 def on_record(server, sandbox, rules, **fields):
     """An event of refusal that has these fields, by one of these rules (or prefixes of them)."""
     found = [event for event in denied(server, sandbox) if all(event.get(key) == value for key, value in fields.items())]

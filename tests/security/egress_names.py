@@ -138,6 +138,8 @@ def silence(server, internet):
             assert time.monotonic() - began < 2, "a silent resolver held up other names"
             waiting.join()
             assert told[0] and told[0].rcode == 2, told
+            failed = [event for event in doors.events(server, sandbox, "dns.query") if event["name"] == "silent.test"]
+            assert failed and all(event["reason"] and event["fault"] for event in failed), failed
     finally:
         internet.names.scripts.clear()
 

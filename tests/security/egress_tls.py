@@ -66,7 +66,9 @@ def is_shut(outcome):
 
 def forged_names(server, internet, policy, path):
     """E-04, E-05: greetings with a name that is doubled, hidden, disguised or missing."""
-    with server.client.create(**policy) as sandbox:
+    # Who leaves in the middle of a greeting has not attempted anything yet.
+    attempts = sum(name != "a cut greeting" and (len(data) < 1000 or pieces == 1) for name, data in FORGED.items() for pieces in (1, 1000)) * len(doors.USERS)
+    with doors.all_on_record(server, attempts, **policy) as sandbox:
         for pieces in (1, 1000):
             tries = {name: a_try(SHARED, 443, data, finish=name == "a cut greeting", wait=12, pieces=pieces) for name, data in FORGED.items()
                      if pieces == 1 or len(data) < 1000}

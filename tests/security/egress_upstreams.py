@@ -10,6 +10,7 @@ from internet import OTHER, PRIVATE
 READ = doors.by_rules({"id": "bad", "action": "allow", "host": ["**.bad.test"], "port": [443], "method": ["GET"], "path": ["/**"]},
                       {"id": "good", "action": "allow", "host": ["a.test"], "port": [443]})
 DISTRUSTED = ("expired", "wrong-name", "stranger", "self-signed")
+REFUSED_ANSWERS = ("endless-head", "endless-interim", "nonsense", "http2", "resets")
 GROWTH = 48 << 20  # of oyatd, over all of them
 
 
@@ -49,7 +50,7 @@ def bad_answers(server, internet):
         for name in SPEAKERS:
             status, body, seconds = fetch(sandbox, name)
             assert seconds < 25, f"{name} took {seconds:.0f} s"
-            if name in ("endless-head", "endless-interim", "nonsense", "http2", "resets"):
+            if name in REFUSED_ANSWERS:
                 assert status == "502", f"{name}: {status} {body[:100]}"
         for _ in range(3):
             answer = doors.curl(sandbox, "https://two-answers.bad.test/1", "https://two-answers.bad.test/2")
@@ -57,6 +58,8 @@ def bad_answers(server, internet):
         with doors.nothing_to(internet, PRIVATE):
             fetch(sandbox, "to-private", "--location")
         doors.on_record(server, sandbox, ("private",), addr=PRIVATE, port=80)
+        failed = {event["host"]: event["why"] for event in doors.events(server, sandbox, "upstream.failed")}
+        assert {f"{name}.bad.test" for name in REFUSED_ANSWERS} <= set(failed) and all(failed.values()), failed
         doors.reach(internet, sandbox)
     assert server.ready()["oyatdPid"] == pid, "oyatd did not survive it"
     assert memory_of(pid) - before < GROWTH, f"oyatd grew by {(memory_of(pid) - before) >> 20} MiB"
