@@ -1,4 +1,5 @@
-"""Package managers against the machine's own registries, under the preset `packages-only`; what they install is on the record."""
+"""Package managers against the machine's own registries: under the preset `packages-only`, which passes them on unread, and under a rule
+that reads each request and lets only those for reading pass. What they install is on the record."""
 import json
 
 # Chromium and Java keep lists of authorities of their own: how to make them trust the sandbox's is in docs/network.md.
@@ -67,6 +68,31 @@ def go(sandbox):
     done(sandbox, "mkdir /tmp/module && cd /tmp/module && go mod init example.test/module 2>&1 && go get golang.org/x/text@latest 2>&1")
     assert "golang.org/x/text" in done(sandbox, "cat /tmp/module/go.mod")
     came(sandbox, "go", "golang.org/x/text", "go get")
+
+
+READ = {"default": "deny", "rule": [{"id": "registries-read", "category": "package-registries", "action": "allow", "host": ["@registries"],
+                                     "method": ["GET", "HEAD"]}]}
+# Something that is not there yet, from each.
+MORE = {
+    "apt": "sudo apt-get update 2>&1 && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends hello 2>&1 && hello",
+    "pip": "/tmp/venv/bin/pip install --no-cache-dir six 2>&1 && /tmp/venv/bin/python -c 'import six'",
+    "npm": "cd /tmp/npm && npm install --no-audit is-odd 2>&1 && node -e 'require(\"is-odd\")'",
+    "cargo": "cd /tmp/crab && echo 'ryu = \"1\"' >>Cargo.toml && RUSTC_BOOTSTRAP=1 cargo -Z sparse-registry fetch 2>&1 && ls ~/.cargo/registry/src/*/ryu-*",
+    "go": "cd /tmp/module && go get golang.org/x/sync@latest 2>&1 && grep golang.org/x/sync go.mod",
+}
+
+
+def read(workplace, name):
+    """Each request of the package manager is on the record; those that are alike within a minute are one line."""
+    before = len(events(workplace, "http.request"))
+    done(workplace, MORE[name])
+    assert len(events(workplace, "http.request")) > before, "the connections were passed on unread"
+
+
+def checks_of_reading(tally, workplace):
+    workplace.set_policy(READ)
+    for name in MORE:
+        tally.check(f"{name} installs through connections that are read", read, workplace, name)
 
 
 def checks(tally, _server, _internet, workplace, _purposes):
