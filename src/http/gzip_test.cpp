@@ -1,8 +1,8 @@
-#include "api/e2b/gzip.hpp"
+#include "http/gzip.hpp"
 
 #include <gtest/gtest.h>
 
-namespace oyat::e2b {
+namespace oyat::http {
 namespace {
 
 std::string packed(std::string_view text) {
@@ -69,4 +69,4 @@ TEST(Gunzip, GivesABombOutInSmallPieces) {
 }
 
 }  // namespace
-}  // namespace oyat::e2b
+}  // namespace oyat::http
