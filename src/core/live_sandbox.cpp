@@ -94,7 +94,7 @@ Files& LiveSandbox::files() {
 std::map<std::string, std::string> LiveSandbox::environment() const {
     std::map<std::string, std::string> all = record_.env;
     all.insert(deps_.config.operator_env.begin(), deps_.config.operator_env.end());  // does not replace
-    if (trusts_authority_) all.insert(authority_environment().begin(), authority_environment().end());
+    if (!trusted_list_.empty()) all.merge(authority_environment(trusted_list_));
     return all;
 }
 

@@ -158,8 +158,8 @@ private:
     Condition changed_;
     bool end_under_way_ = false;
     bool greeting_ = false;
-    bool looking_ = false;           // for packages
-    bool trusts_authority_ = false;  // connections may be read
+    bool looking_ = false;      // for packages
+    std::string trusted_list_;  // of authorities, the tenant's among them; "": connections are not read
 
     std::shared_ptr<AgentDoor> door_ = std::make_shared<AgentDoor>();  // shared with processes and files
     std::shared_ptr<AgentChannel> agent_;                              // shared with calls that are under way

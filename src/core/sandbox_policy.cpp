@@ -65,11 +65,11 @@ Task<PolicyChange> LiveSandbox::change_policy(policy::DocumentPtr document, Poli
 }
 
 Task<> LiveSandbox::trust_authority(std::shared_ptr<AgentChannel> agent) {
-    if (trusts_authority_ || !policy::may_read_requests(*policy_)) co_return;
+    if (!trusted_list_.empty() || !policy::may_read_requests(*policy_)) co_return;
     // What is in the way of it may have been put there by the sandbox.
-    co_await with_timeout(kTrustLimit, "programs are made to trust the authority",
-                          install_authority(*agent, deps_.egress.authority_pem(record_.tenant)));
-    trusts_authority_ = true;
+    trusted_list_ =
+        co_await with_timeout(kTrustLimit, "programs are made to trust the authority",
+                              install_authority(*agent, deps_.egress.authority_pem(record_.tenant)));
 }
 
 Task<> LiveSandbox::try_to_trust(std::shared_ptr<AgentChannel> agent) {
@@ -83,9 +83,9 @@ Task<> LiveSandbox::try_to_trust(std::shared_ptr<AgentChannel> agent) {
 
 Task<> LiveSandbox::follow_policy() {
     const std::shared_ptr<AgentChannel> agent = agent_;
-    if (trusts_authority_ || !has_agent() || record_.state != SandboxState::running) co_return;
+    if (!trusted_list_.empty() || !has_agent() || record_.state != SandboxState::running) co_return;
     co_await try_to_trust(agent);
-    if (trusts_authority_) co_await configure(agent);
+    if (!trusted_list_.empty()) co_await configure(agent);
 }
 
 std::size_t LiveSandbox::renew_policy() {

@@ -6,7 +6,6 @@ namespace oyat::core {
 namespace {
 
 constexpr const char* kDirectory = "/run/oyat";
-constexpr const char* kEverything = "/run/oyat/ca.pem";
 constexpr const char* kAuthority = "/run/oyat/authority.pem";  // for programs that add it to their own list
 constexpr std::uint32_t kReadable = 0755;
 constexpr std::size_t kMaxStore = 4 << 20;
@@ -63,34 +62,31 @@ Task<> make_directory(AgentChannel& agent) {
 
 }  // namespace
 
-Task<> install_authority(AgentChannel& agent, std::string authority_pem) {
-    std::string everything;
+Task<std::string> install_authority(AgentChannel& agent, std::string authority_pem) {
+    std::string list;
     for (const Store& place : kStores) {
         std::string store = co_await read_store(agent, place.bundle);
         if (store.empty()) continue;
         std::string joined = with(store, authority_pem);
         if (joined != store) {
-            co_await write_file(agent, place.bundle, joined);
+            co_await write_file(agent, place.bundle, std::move(joined));
             co_await write_file(agent, place.source, authority_pem);
         }
-        if (everything.empty()) everything = std::move(joined);
+        if (list.empty()) list = place.bundle;
     }
     co_await make_directory(agent);
-    co_await write_file(agent, kEverything, with(std::move(everything), authority_pem));
     co_await write_file(agent, kAuthority, authority_pem);
+    co_return list.empty() ? kAuthority : list;
 }
 
-const std::map<std::string, std::string>& authority_environment() {
-    static const std::map<std::string, std::string> variables = [] {
-        std::map<std::string, std::string> all;
-        for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
-                                 "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "DENO_CERT"}) {
-            all[name] = kEverything;
-        }
-        all["NODE_EXTRA_CA_CERTS"] = kAuthority;  // Node adds to its own list
-        return all;
-    }();
-    return variables;
+std::map<std::string, std::string> authority_environment(const std::string& list) {
+    std::map<std::string, std::string> all;
+    for (const char* name : {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
+                             "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "DENO_CERT"}) {
+        all[name] = list;
+    }
+    all["NODE_EXTRA_CA_CERTS"] = kAuthority;  // Node adds to its own list
+    return all;
 }
 
 }  // namespace oyat::core

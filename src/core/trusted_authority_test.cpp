@@ -32,8 +32,7 @@ TEST(TrustedAuthority, ProgramsTrustItFromTheMomentARuleReadsRequests) {
         co_await house.sandboxes->set_policy(id, {.document = reads_requests()}, House::somebody());
         EXPECT_EQ(there.files[kBundle], "the image's\n" + std::string{kAuthority});
         EXPECT_EQ(there.files["/usr/local/share/ca-certificates/oyat-authority.crt"], kAuthority);
-        EXPECT_EQ(there.files["/run/oyat/ca.pem"], there.files[kBundle]);
-        EXPECT_EQ(there.setup->env.at("SSL_CERT_FILE"), "/run/oyat/ca.pem");
+        EXPECT_EQ(there.setup->env.at("SSL_CERT_FILE"), kBundle);
         EXPECT_EQ(there.setup->env.at("NODE_EXTRA_CA_CERTS"), "/run/oyat/authority.pem");
     });
 }
@@ -41,7 +40,7 @@ TEST(TrustedAuthority, ProgramsTrustItFromTheMomentARuleReadsRequests) {
 TEST(TrustedAuthority, IsThereBeforeTheFirstCommandOfASandboxThatIsMadeWithSuchARule) {
     in_house([](House& house) -> Task<> {
         const std::string id = (co_await house.create({.policy = reads_requests()}))->record().id;
-        EXPECT_EQ(house.keeper.inside(id).files["/run/oyat/ca.pem"], kAuthority);
+        EXPECT_EQ(house.keeper.inside(id).files["/run/oyat/authority.pem"], kAuthority);
         EXPECT_TRUE(house.keeper.inside(id).setup->env.contains("CURL_CA_BUNDLE"));
     });
 }
