@@ -5,7 +5,7 @@ import time
 
 import doors
 from internet import OTHER
-from services import tls
+from services import read_head, tls
 
 BOTH = {"network": {"allowOut": ["a.test", "c.test"], "denyOut": ["0.0.0.0/0"]}}
 ONE = {"allowOut": ["a.test"], "denyOut": ["0.0.0.0/0"]}
@@ -90,12 +90,7 @@ print('cut', time.clock_gettime(time.CLOCK_MONOTONIC), flush=True)
 
 def takes_and_gives(connection, visit):
     """Answers without an end, or reads without one."""
-    head = b""
-    while b"\r\n\r\n" not in head:
-        data = connection.recv(65536)
-        if not data:
-            return
-        head += data
+    head = read_head(connection)
     if head.startswith(b"POST"):
         while connection.recv(65536):
             visit.at = time.monotonic()

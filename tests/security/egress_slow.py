@@ -8,7 +8,7 @@ from egress_requests import OPEN_PATH, request
 from http2_frames import HEADERS, frame
 from http2_frames import greeting as http2_greeting
 from internet import SHARED
-from services import tls
+from services import read_head, tls
 
 LIMIT = 16_000  # ms: ten seconds for what has to come at once, and a loaded machine
 GROWTH = 32 << 20
@@ -33,12 +33,7 @@ print(sum(len(one.recv(1)) for one in held), flush=True)
 
 def without_end(connection, visit):
     """Answers with a body that never ends, however it is asked."""
-    head = b""
-    while b"\r\n\r\n" not in head:
-        data = connection.recv(65536)
-        if not data:
-            return
-        head += data
+    head = read_head(connection)
     visit.heads.append(head.decode("latin-1"))
     connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     while True:

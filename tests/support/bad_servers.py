@@ -6,16 +6,7 @@ import time
 
 from authority import Authority
 from http2_frames import CONTINUATION, HEADERS, SETTINGS, frame
-from services import http, tls
-
-
-def _asked(connection):
-    head = b""
-    while b"\r\n\r\n" not in head:
-        data = connection.recv(65536)
-        if not data:
-            raise OSError("no request")
-        head += data
+from services import http, read_head, tls
 
 
 def never_greets(connection, visit):
@@ -31,7 +22,7 @@ def greets_byte_by_byte(connection, visit):
 
 
 def endless_head(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     connection.sendall(b"HTTP/1.1 200 OK\r\n")
     for number in range(20000):
@@ -39,21 +30,21 @@ def endless_head(connection, visit):
 
 
 def endless_interim(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     for _ in range(200_000):
         connection.sendall(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
 
 
 def bomb(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     body = gzip.compress(bytes(64 << 20))
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
 
 def resets(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -62,7 +53,7 @@ def resets(connection, visit):
 def two_answers(connection, visit):
     """The second one would be taken for the answer to the next request, whoever asks it."""
     while True:
-        _asked(connection)
+        read_head(connection)
         visit.heads.append("asked")
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled")
 
@@ -83,13 +74,13 @@ def _until_left(connection, visit, step=lambda: None):
 
 
 def never_answers(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     _until_left(connection, visit)
 
 
 def answers_byte_by_byte(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     answer = iter(b"HTTP/1.1 200 OK\r\nX-Much: " + b"y" * 600)
     _until_left(connection, visit, lambda: connection.sendall(bytes([next(answer)])))
@@ -97,7 +88,7 @@ def answers_byte_by_byte(connection, visit):
 
 def speaks_http2(connection, visit):
     """Frames that nobody asked for, without an end."""
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     connection.sendall(frame(SETTINGS, 0, 0) + frame(HEADERS, 0, 1, b"\x88"))
     for _ in range(100_000):
@@ -105,14 +96,14 @@ def speaks_http2(connection, visit):
 
 
 def nonsense(connection, visit):
-    _asked(connection)
+    read_head(connection)
     visit.heads.append("asked")
     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 9\r\nTransfer-Encoding: xchunked\r\n\r\nhello")
 
 
 def leads_to(place):
     def handler(connection, visit):
-        _asked(connection)
+        read_head(connection)
         visit.heads.append("asked")
         connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % place)
     return handler

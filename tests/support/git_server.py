@@ -1,7 +1,8 @@
 """A git server over HTTP: git's own http-backend on bare repositories, open to everybody, or to who sends one Authorization."""
-import http.server
 import os
 import subprocess
+
+from http_request import Request
 
 
 class GitServer:
@@ -31,28 +32,18 @@ class GitServer:
         _Request(connection, self, visit)
 
 
-class _Request(http.server.BaseHTTPRequestHandler):
+class _Request(Request):
     """CGI (RFC 3875), as far as git needs it."""
-
-    protocol_version = "HTTP/1.1"
-
-    def __init__(self, connection, git, visit):
-        self._git, self._visit = git, visit
-        super().__init__(connection, ("", 0), None)
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
-        self._visit.heads.append(self.requestline)
-        size = int(self.headers.get("Content-Length") or 0)
-        body = self._chunks() if self.headers.get("Transfer-Encoding") else self.rfile.read(size)
-        if self._git.authorization not in (None, self.headers.get("Authorization")):
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="git"')
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
+        self.visit.heads.append(self.requestline)
+        body = self.body()
+        if self.owner.authorization not in (None, self.headers.get("Authorization")):
+            return self.answer(401, b"", {"WWW-Authenticate": 'Basic realm="git"'})
         if path.endswith("/git-receive-pack"):
-            self._git.pushed.append(path)
-        environment = {**os.environ, "GIT_PROJECT_ROOT": str(self._git.root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
+            self.owner.pushed.append(path)
+        environment = {**os.environ, "GIT_PROJECT_ROOT": str(self.owner.root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
                        "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type", ""), "CONTENT_LENGTH": str(len(body)),
                        "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""), "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
                        "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
@@ -60,23 +51,6 @@ class _Request(http.server.BaseHTTPRequestHandler):
         head, _, content = said.partition(b"\r\n\r\n")
         fields = [line.split(": ", 1) for line in head.decode().split("\r\n")]
         status = next((value for name, value in fields if name == "Status"), "200 OK")
-        self.send_response(int(status.split()[0]))
-        for name, value in fields:
-            if name != "Status":
-                self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.answer(int(status.split()[0]), content, {name: value for name, value in fields if name != "Status"})
 
     do_POST = do_GET
-
-    def _chunks(self):
-        body = b""
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
-
-    def log_message(self, format, *arguments):  # noqa: A002 - the name is the base class's
-        """The log of visits is enough."""

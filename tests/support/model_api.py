@@ -1,8 +1,9 @@
 """An API of the kinds that language models are asked by, which also tells what it was sent."""
-import http.server
 import json
 import time
 import urllib.parse
+
+from http_request import Request
 
 PIECES = ["Hel", "lo ", "you"]
 PAUSE = 0.3  # between the pieces of an answer that is streamed
@@ -19,30 +20,24 @@ class ModelApi:
         _Request(connection, self, visit)
 
 
-class _Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def __init__(self, connection, api, visit):
-        self._api, self._visit = api, visit
-        super().__init__(connection, ("", 0), None)
-
+class _Request(Request):
     def _serve(self):
-        self._visit.heads.append(f"{self.requestline}\r\n{self.headers}")
+        self.visit.heads.append(f"{self.requestline}\r\n{self.headers}")
         path, _, query = self.path.partition("?")
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.body()
         bearer, key = self.headers.get("Authorization", "").removeprefix("Bearer "), self.headers.get("X-Api-Key")
         if path == "/v1/chat/completions":
-            self._if(bearer == self._api.keys["bearer"], lambda: self._complete(json.loads(body)))
+            self._if(bearer == self.owner.keys["bearer"], lambda: self._complete(json.loads(body)))
         elif path == "/v1/messages":
-            self._if(self._api.keys["api_key"] in (key, bearer), lambda: self._message(json.loads(body)))
+            self._if(self.owner.keys["api_key"] in (key, bearer), lambda: self._message(json.loads(body)))
         elif path == "/query":
-            self._if(dict(urllib.parse.parse_qsl(query)).get("key") == self._api.keys["query"], lambda: self._json({"ok": True}))
+            self._if(dict(urllib.parse.parse_qsl(query)).get("key") == self.owner.keys["query"], lambda: self._json({"ok": True}))
         elif path == "/body":
-            self._if(json.loads(body).get("token") == self._api.keys["body"], lambda: self._json({"ok": True}))
+            self._if(json.loads(body).get("token") == self.owner.keys["body"], lambda: self._json({"ok": True}))
         elif path == "/echo":
             self._json({"you": bearer, "said": body.decode()}, {"X-You": bearer})
         elif path == "/ticks":
-            self._if(bearer == self._api.keys["bearer"], lambda: self._events([("", "tick")] * 200, 0.1))
+            self._if(bearer == self.owner.keys["bearer"], lambda: self._events([("", "tick")] * 200, 0.1))
         else:
             self._json({"error": "no such path"}, status=404)
 
@@ -51,16 +46,11 @@ class _Request(http.server.BaseHTTPRequestHandler):
     def _if(self, allowed, then):
         if allowed:
             return then()
-        self._api.refused.append(self.path)
+        self.owner.refused.append(self.path)
         self._json({"error": {"message": "wrong key", "type": "authentication_error"}}, status=401)
 
     def _json(self, answer, fields=(), status=200):
-        body = json.dumps(answer).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **dict(fields)}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(status, json.dumps(answer).encode(), {"Content-Type": "application/json", **dict(fields)})
 
     def _events(self, events, pause=PAUSE):
         """Server-sent events, each when its time has come."""
@@ -96,6 +86,3 @@ class _Request(http.server.BaseHTTPRequestHandler):
                    {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 3}},
                    {"type": "message_stop"}]
         self._events([(event["type"], event) for event in events])
-
-    def log_message(self, format, *arguments):  # noqa: A002 - the name is the base class's
-        """The log of visits is enough."""

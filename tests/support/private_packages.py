@@ -2,7 +2,6 @@
 import base64
 import gzip
 import hashlib
-import http.server
 import io
 import json
 import pathlib
@@ -10,6 +9,8 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
+
+from http_request import Request
 
 
 def basic(user, password):
@@ -27,38 +28,20 @@ class Guarded:
         _Request(connection, self, visit)
 
 
-class _Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def __init__(self, connection, guarded, visit):
-        self._guarded, self._visit = guarded, visit
-        super().__init__(connection, ("", 0), None)
-
+class _Request(Request):
     def do_GET(self):
-        self._visit.heads.append(f"{self.requestline}\r\n{self.headers}")
+        self.visit.heads.append(f"{self.requestline}\r\n{self.headers}")
         path = self.path.partition("?")[0]
-        if (said := self.headers.get("Authorization")) != self._guarded.authorization:
-            self._guarded.refused.append(said)
-            return self._answer(401, b"who are you?", {"WWW-Authenticate": 'Basic realm="private"'})
-        if path not in self._guarded.files:
-            return self._answer(404, b"no such file")
-        self._guarded.served.append(path)
+        if (said := self.headers.get("Authorization")) != self.owner.authorization:
+            self.owner.refused.append(said)
+            return self.answer(401, b"who are you?", {"WWW-Authenticate": 'Basic realm="private"'})
+        if path not in self.owner.files:
+            return self.answer(404, b"no such file")
+        self.owner.served.append(path)
         content_type = "text/html" if path.endswith("/") else "application/octet-stream"
-        self._answer(200, self._guarded.files[path], {"Content-Type": content_type})
+        self.answer(200, self.owner.files[path], {"Content-Type": content_type})
 
     do_HEAD = do_GET
-
-    def _answer(self, status, body, fields=()):
-        self.send_response(status)
-        for name, value in dict(fields).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log_message(self, format, *arguments):  # noqa: A002 - the name is the base class's
-        """The log of visits is enough."""
 
 
 def python_index():

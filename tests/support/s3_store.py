@@ -4,9 +4,10 @@ import base64
 import datetime
 import hashlib
 import hmac
-import http.server
 import urllib.parse
 import zlib
+
+from http_request import Request
 
 UNSIGNED, TRAILER = "UNSIGNED-PAYLOAD", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
@@ -27,59 +28,34 @@ class Refused(Exception):
     pass
 
 
-class _Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def __init__(self, connection, store, visit):
-        self._store, self._visit = store, visit
-        super().__init__(connection, ("", 0), None)
-
+class _Request(Request):
     def _serve(self):
-        self._visit.heads.append(f"{self.requestline}\r\n{self.headers}")
-        body = self._body()
+        self.visit.heads.append(f"{self.requestline}\r\n{self.headers}")
+        body = self.body()
         path, _, query = self.path.partition("?")
         pairs = urllib.parse.parse_qsl(query, keep_blank_values=True)
         try:
             how = self._check(path, pairs, body)
             body = self._unwrapped(body)
         except Refused as why:
-            self._store.refused.append(str(why))
-            return self._answer(403, f"<Error><Code>SignatureDoesNotMatch</Code><Message>{why}</Message></Error>".encode())
-        self._store.accepted.append((self.command, how))
+            self.owner.refused.append(str(why))
+            return self.answer(403, f"<Error><Code>SignatureDoesNotMatch</Code><Message>{why}</Message></Error>".encode())
+        self.owner.accepted.append((self.command, how))
         key = urllib.parse.unquote(path)
         if self.command == "PUT":
-            self._store.objects[key] = body
-            self._answer(200, b"", {"ETag": f'"{hashlib.md5(body).hexdigest()}"'})
+            self.owner.objects[key] = body
+            self.answer(200, b"", {"ETag": f'"{hashlib.md5(body).hexdigest()}"'})
         elif "list-type" in dict(pairs):
             prefix = key.rstrip("/") + "/" + dict(pairs).get("prefix", "")
-            names = sorted(name for name in self._store.objects if name.startswith(prefix))
-            listed = "".join(f"<Contents><Key>{name.split('/', 2)[2]}</Key><Size>{len(self._store.objects[name])}</Size></Contents>" for name in names)
-            self._answer(200, f"<ListBucketResult><KeyCount>{len(names)}</KeyCount>{listed}</ListBucketResult>".encode())
-        elif key in self._store.objects:
-            self._answer(200, self._store.objects[key])
+            names = sorted(name for name in self.owner.objects if name.startswith(prefix))
+            listed = "".join(f"<Contents><Key>{name.split('/', 2)[2]}</Key><Size>{len(self.owner.objects[name])}</Size></Contents>" for name in names)
+            self.answer(200, f"<ListBucketResult><KeyCount>{len(names)}</KeyCount>{listed}</ListBucketResult>".encode())
+        elif key in self.owner.objects:
+            self.answer(200, self.owner.objects[key])
         else:
-            self._answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
+            self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
 
     do_GET = do_PUT = do_HEAD = _serve
-
-    def _body(self):
-        if self.headers.get("Transfer-Encoding") != "chunked":
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        body = b""
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
-
-    def _answer(self, status, body, fields=()):
-        self.send_response(status)
-        for name, value in dict(fields).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
     def _check(self, path, pairs, body):
         """What the body's digest is said to be, if all is as it was signed."""
@@ -97,7 +73,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
         if algorithm != "AWS4-HMAC-SHA256":
             raise Refused("it is not signed")
         key_id, day, region, service, end = credential.split("/")
-        if key_id != self._store.key_id or end != "aws4_request" or not time.startswith(day):
+        if key_id != self.owner.key_id or end != "aws4_request" or not time.startswith(day):
             raise Refused(f"an unknown credential {credential}")
         age = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.strptime(time + "+0000", "%Y%m%dT%H%M%SZ%z")
         if abs(age.total_seconds()) > 900:
@@ -111,7 +87,7 @@ class _Request(http.server.BaseHTTPRequestHandler):
         canonical = "\n".join([self.command, urllib.parse.quote(urllib.parse.unquote(path), safe="/-_.~"), "&".join("=".join(pair) for pair in quoted),
                                *(f"{name}:{' '.join(','.join(self.headers.get_all(name, [])).split())}" for name in fields.split(";")), "", fields, payload])
         to_sign = "\n".join([algorithm, time, f"{day}/{region}/{service}/{end}", hashlib.sha256(canonical.encode()).hexdigest()])
-        signing = f"AWS4{self._store.secret_key}".encode()
+        signing = f"AWS4{self.owner.secret_key}".encode()
         for step in (day, region, service, end, to_sign):
             signing = hmac.digest(signing, step.encode(), "sha256")
         if signing.hex() != signature:
@@ -135,6 +111,3 @@ class _Request(http.server.BaseHTTPRequestHandler):
         if int(self.headers["X-Amz-Decoded-Content-Length"]) != len(content):
             raise Refused("the chunks carry another length than was said")
         return content
-
-    def log_message(self, format, *arguments):  # noqa: A002 - the name is the base class's
-        """The log of visits is enough."""

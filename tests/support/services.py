@@ -128,6 +128,17 @@ def _digests(head):
     return {name.lower(): hashlib.sha256(value.encode("latin-1")).hexdigest() for name, value in fields}
 
 
+def read_head(connection):
+    """The head of a request and what came with it. OSError when the other side leaves before its end."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = connection.recv(65536)
+        if not piece:
+            raise OSError("no request")
+        data += piece
+    return data
+
+
 def discreet(connection, visit):
     """As `http`, but the answer holds nothing of the request."""
     http(connection, visit, echoes=False)

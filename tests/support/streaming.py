@@ -1,21 +1,16 @@
 """A server of long bodies and of WebSockets."""
 import base64
 import hashlib
-import http.server
+
+from http_request import Request
 
 PIECE = bytes(range(256)) * 4096  # 1 MiB
 _MAGIC = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
 
 
-class _Request(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def __init__(self, connection, visit):
-        self._visit = visit
-        super().__init__(connection, ("", 0), None)
-
+class _Request(Request):
     def do_GET(self):
-        self._visit.heads.append(f"{self.requestline}\r\n{self.headers}")
+        self.visit.heads.append(f"{self.requestline}\r\n{self.headers}")
         if self.headers.get("Upgrade", "").lower() == "websocket":
             return self._websocket()
         pieces = int(self.path.rsplit("/", 1)[1])
@@ -26,17 +21,13 @@ class _Request(http.server.BaseHTTPRequestHandler):
             self.wfile.write(PIECE)
 
     def do_PUT(self):
-        self._visit.heads.append(f"{self.requestline}\r\n{self.headers}")
+        self.visit.heads.append(f"{self.requestline}\r\n{self.headers}")
         digest, left = hashlib.sha256(), int(self.headers["Content-Length"])
         while left:
             data = self.rfile.read(min(left, len(PIECE)))
             digest.update(data)
             left -= len(data)
-        answer = digest.hexdigest().encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.answer(200, digest.hexdigest().encode())
 
     def _websocket(self):
         """Sends each text message of less than 126 bytes back, in capitals."""
@@ -51,9 +42,6 @@ class _Request(http.server.BaseHTTPRequestHandler):
             self.wfile.write(bytes((0x81, len(text))) + text)
         self.close_connection = True
 
-    def log_message(self, format, *arguments):  # noqa: A002 - the name is the base class's
-        """The log of visits is enough."""
-
 
 def streaming(connection, visit):
-    _Request(connection, visit)
+    _Request(connection, None, visit)
