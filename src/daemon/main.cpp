@@ -104,8 +104,7 @@ Task<> serve(Executor executor, Start start) {
                               .events = events,
                               .vault = vault,
                               .identities = identities,
-                              .seal = seal,
-                              .cannot_read = {}}};
+                              .seal = seal}};
     co_await secrets.load();
     masks.consult(secrets);
 

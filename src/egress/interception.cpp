@@ -4,59 +4,18 @@
 #include <utility>
 
 #include "base/defer.hpp"
-#include "core/json_text.hpp"
 #include "egress/push_reader.hpp"
+#include "egress/read_request.hpp"
 #include "egress/request_facts.hpp"
-#include "http/http2_upstream.hpp"
 #include "http/prefixed_stream.hpp"
-#include "http/trailers.hpp"
-#include "packages/file_names.hpp"
 
 namespace oyat::egress {
 namespace {
 
 using http::Exchange;
-using http::OutgoingRequest;
 using http::RequestHead;
 
 constexpr std::size_t kPushPiece = 16 * 1024;
-constexpr std::size_t kRecordedRefs = 8, kShownRefs = 200;
-
-// Sending it twice does what sending it once does (RFC 9110, 9.2.2), and there is nothing to send again.
-bool may_repeat(const RequestHead& head) {
-    return !head.has_body && (head.method == "GET" || head.method == "HEAD" || head.method == "OPTIONS" ||
-                              head.method == "PUT" || head.method == "DELETE");
-}
-
-bool is_upstream_failure(const Error& error) {
-    return (error.code() == Errc::unavailable || error.code() == Errc::deadline) &&
-           error.fault() != Fault::client;
-}
-
-// At most a few, each of bounded length.
-boost::json::array refs_for_record(const std::vector<std::string>& refs,
-                                   const http::RequestTransform* transform) {
-    boost::json::array shown;
-    for (const std::string& ref : refs) {
-        if (shown.size() == kRecordedRefs) break;
-        const bool may = transform == nullptr || transform->may_record(ref);
-        shown.emplace_back(may ? core::json_text(std::string_view{ref}.substr(0, kShownRefs)) : "(withheld)");
-    }
-    return shown;
-}
-
-http::Fields filtered(const http::Fields& fields, http::AnswerFilter& filter) {
-    http::Fields made;
-    for (const auto& [name, value] : fields) made.add(name, filter.field(value));
-    return made;
-}
-
-// A program that speaks HTTP/2 and asks for trailers, as gRPC does, may need what HTTP/1.1 has not.
-http::TlsProtocols offer_for(const Exchange& exchange) {
-    const bool needs = dynamic_cast<const http::TakesTrailers*>(&exchange) != nullptr &&
-                       exchange.request().fields.has_token("TE", "trailers");
-    return needs ? http::TlsProtocols::http1_and_http2 : http::TlsProtocols::http1;
-}
 
 std::unique_ptr<Stream> with_bytes(std::string_view bytes, std::unique_ptr<Stream> stream) {
     http::ByteBuffer prefix;
@@ -66,28 +25,6 @@ std::unique_ptr<Stream> with_bytes(std::string_view bytes, std::unique_ptr<Strea
 }
 
 }  // namespace
-
-// A request from its judgement to the end of its answer.
-struct Interception::UnderWay {
-    UnderWay(Interception& owner, std::string name, const RequestHead& head)
-        : interception{owner},
-          host{std::move(name)},
-          methods{possible_methods(head)},
-          target{policy::CanonicalTarget::of(head.target)} {
-        interception.under_way_.insert(this);
-    }
-    ~UnderWay() { interception.under_way_.erase(this); }
-    UnderWay(const UnderWay&) = delete;
-    UnderWay& operator=(const UnderWay&) = delete;
-
-    Interception& interception;
-    std::string host;  // "" when the request names the address
-    std::vector<std::string> methods;
-    std::optional<policy::CanonicalTarget> target;
-    std::optional<policy::Push> push;  // when a rule asks for it
-    std::string push_problem;          // why that could not be read
-    std::string began;                 // of the body: what was read for it
-};
 
 Interception::Interception(Executor executor, Fd inside, std::string bytes, policy::Attempt attempt,
                            Surroundings surroundings, Limits limits)
@@ -240,27 +177,6 @@ Task<> Interception::look_at_push(Exchange& exchange, UnderWay& request) {
     request.push_problem = reader.error().message();
 }
 
-void Interception::report_artefact(const RequestHead& head, std::string_view host) noexcept {
-    const std::optional<packages::Package> package = packages::requested_artefact(head.path);
-    if (!package) return;
-    around_.report.repeated("package.fetched", {{"ecosystem", to_string(package->ecosystem)},
-                                                {"name", package->name},
-                                                {"version", package->version},
-                                                {"host", host},
-                                                {"addr", attempt_.address.to_string()},
-                                                {"port", attempt_.port}});
-}
-
-void Interception::report_malformed(std::string_view why) noexcept {
-    around_.report.repeated("connect.denied",
-                            {{"addr", attempt_.address.to_string()},
-                             {"port", attempt_.port},
-                             {"host", identity()},
-                             {"rule", "malformed-request"},
-                             {"why", why}},
-                            Fault::policy);
-}
-
 // In TLS the server name, the certificate and Host are one. In clear several names may share the address.
 Task<Result<std::string>> Interception::host_of(const RequestHead& head) {
     Result<std::string> host = named_host(head, attempt_.address, attempt_.port);
@@ -279,125 +195,6 @@ Task<Result<std::string>> Interception::host_of(const RequestHead& head) {
         co_return oyat::refuse(Errc::denied, "its Host has another address than the connection's");
     }
     co_return host;
-}
-
-Task<> Interception::deny(Exchange& exchange, const UnderWay& request, const Verdict& verdict) {
-    const RequestHead& head = exchange.request();
-    const std::string layer{policy::to_string(verdict.decision.layer)};
-    const std::string rule{verdict.decision.rule};
-    boost::json::object denied = fields(head, request.host);
-    denied["rule"] = rule;
-    denied["layer"] = layer;
-    denied["strength"] = policy::to_string(policy::Strength::authority);
-    std::string refs;
-    if (request.push && request.push->refs) {
-        denied["refs"] = refs_for_record(*request.push->refs, around_.transform);
-        for (const std::string& ref : *request.push->refs) {
-            if (refs.size() < kShownRefs) refs.append(" ").append(ref);
-        }
-        refs = "push to" + refs + " ";
-    } else if (!request.push_problem.empty()) {
-        denied["why"] = request.push_problem;
-        refs = request.push_problem + "; ";
-    }
-    around_.report.repeated("connect.denied", std::move(denied), Fault::policy);
-    co_await refuse(exchange, 403, refs + "denied by rule " + rule + " (" + layer + "), see denied report");
-}
-
-Task<> Interception::refuse(Exchange& exchange, int status, std::string why) {
-    const RequestHead& head = exchange.request();
-    std::string line =
-        "oyat: " + head.method + " " + url_for_people(head, around_.tls.has_value()) + " " + why + "\n";
-    co_await exchange.respond(
-        status, {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}},
-        std::move(line));
-}
-
-Task<> Interception::pass(Exchange& exchange, UnderWay& under_way) {
-    const RequestHead& head = exchange.request();
-    OutgoingRequest request{.host = under_way.host,
-                            .port = attempt_.port,
-                            .tls = around_.tls.has_value(),
-                            .method = head.method,
-                            .target = head.target,
-                            .fields = message_fields(head.fields),
-                            .body = {}};
-    if (around_.transform != nullptr) {
-        if (const std::size_t limit = around_.transform->wants_body(request); limit > 0 && head.has_body) {
-            request.body = std::exchange(under_way.began, {}) + co_await exchange.read_whole_body(limit);
-        }
-        if (Result<void> applied = co_await around_.transform->apply(request); !applied) {
-            co_return co_await refuse(exchange, 403, "refused: " + applied.error().message());
-        }
-        carried_.insert(request.carries.begin(), request.carries.end());
-    }
-    std::optional<Error> failure;
-    try {
-        co_await pass_on(exchange, request, std::exchange(under_way.began, {}));
-        co_return;
-    } catch (const Error& error) {
-        if (exchange.started() || (error.code() != Errc::denied && !is_upstream_failure(error))) throw;
-        failure = error;
-    }
-    if (failure->code() == Errc::denied) {
-        co_return co_await refuse(exchange, 403, "refused: " + failure->message());
-    }
-    boost::json::object failed = fields(head, under_way.host);
-    failed["why"] = failure->message();
-    around_.report.repeated("upstream.failed", std::move(failed), Fault::upstream);
-    co_await refuse(exchange, 502, "failed: " + failure->message());
-}
-
-Task<> Interception::pass_on(Exchange& exchange, const OutgoingRequest& request, std::string began) {
-    const RequestHead& head = exchange.request();
-    for (;;) {
-        const OwnUpstreams::Lease upstream = co_await upstreams_.take(offer_for(exchange));
-        const bool may_have_died = upstream->exchanges > 0;
-        const std::shared_ptr<http::BodyWatch> watch =
-            around_.transform != nullptr && !request.body ? around_.transform->watch(request) : nullptr;
-        http::Passing passing;
-        passing.head = outgoing_head(request, head);
-        passing.body = request.body;
-        passing.body_began = std::exchange(began, {});  // what has a body is never sent twice
-        if (watch) {
-            passing.see_body = [watch](std::string_view piece) {
-                if (Result<void> seen = watch->pass(piece); !seen) throw Error{seen.error()};
-            };
-        }
-        const std::unique_ptr<http::AnswerFilter> filter =
-            around_.transform != nullptr ? around_.transform->filter(request) : nullptr;
-        passing.answer_filter = filter.get();
-        passing.answer_fields = [&filter](const http::ResponseHead& answer) {
-            return filter ? filtered(message_fields(answer.fields), *filter) : message_fields(answer.fields);
-        };
-        passing.answer_limit = limits_.answer;
-        try {
-            if (upstream->http2) {
-                exchange.allow_silence(limits_.idle);  // calls with streams both ways may rest
-                co_await http::pass_http2_exchange(exchange, *upstream, outgoing_fields(request, head),
-                                                   std::move(passing));
-            } else {
-                co_await http::pass_exchange(exchange, *upstream, std::move(passing));
-            }
-            co_return;
-        } catch (const Error& error) {
-            if (error.code() != Errc::unavailable || !may_have_died || !may_repeat(head)) throw;
-        }
-    }
-}
-
-boost::json::object Interception::fields(const RequestHead& head, std::string_view host) const {
-    boost::json::object fields{{"addr", attempt_.address.to_string()},
-                               {"port", attempt_.port},
-                               {"method", head.method},
-                               {"path", path_for_record(head.path)}};
-    if (!host.empty()) fields["host"] = host;
-    if (around_.transform == nullptr) return fields;
-    for (const auto& [name, text] :
-         {std::pair{"method", std::string_view{head.method}}, {"path", head.path}, {"host", host}}) {
-        if (!around_.transform->may_record(text)) fields[name] = "(withheld)";
-    }
-    return fields;
 }
 
 }  // namespace oyat::egress

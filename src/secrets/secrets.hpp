@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,10 +14,6 @@
 
 namespace oyat::secrets {
 
-// Whether requests to a host can be read at all, "" when they can; else the reason, as a sentence. Empty: all
-// can.
-using CannotRead = std::function<std::string(const std::string& host, std::uint16_t port)>;
-
 struct SecretsDeps {
     Executor executor;
     const Clock& clock;
@@ -27,7 +22,6 @@ struct SecretsDeps {
     Vault& vault;
     Identities& identities;
     const Seal& seal;
-    CannotRead cannot_read;
 };
 
 // The broker of the whole server: which sandbox may use what, and the record of it. Lives on the loop.

@@ -47,17 +47,13 @@ protected:
     }
     void run(Task<> task) { loop_.run(std::move(task)); }
     std::unique_ptr<Secrets> make() {
-        return std::make_unique<Secrets>(
-            SecretsDeps{.executor = loop_.executor(),
-                        .clock = clock_,
-                        .store = store_,
-                        .events = events_,
-                        .vault = vault_,
-                        .identities = identities_,
-                        .seal = seal_,
-                        .cannot_read = [this](const std::string& host, std::uint16_t) {
-                            return host == unread_ ? "that host is not read" : "";
-                        }});
+        return std::make_unique<Secrets>(SecretsDeps{.executor = loop_.executor(),
+                                                     .clock = clock_,
+                                                     .store = store_,
+                                                     .events = events_,
+                                                     .vault = vault_,
+                                                     .identities = identities_,
+                                                     .seal = seal_});
     }
     Prepared ask(const std::string& sandbox, std::string value, std::string_view host = "orders.example") {
         fields_ = {{"X-Api-Key", std::move(value)}};
@@ -81,7 +77,6 @@ protected:
     Seal seal_{SecretValue{std::string(Seal::kKeyBytes, 'k')}};
     Vault vault_{clock_, store_, events_, seal_};
     Identities identities_{clock_, store_, seal_, "https://api.example"};
-    std::string unread_;
     http::Fields fields_;
     std::unique_ptr<Secrets> secrets_ = make();
 };
@@ -129,9 +124,6 @@ TEST_F(SecretsTest, RefusesWhatCannotBeEnforced) {
                                           return same;
                                       }()}}),
               "");
-    unread_ = "orders.example";
-    EXPECT_EQ(objection({.bindings = {header("orders-api")}}),
-              "secret orders-api is bound to orders.example:443, but that host is not read");
 }
 
 TEST_F(SecretsTest, ARotationIsInForceAtTheNextRequestAndTheMaskerKnowsIt) {

@@ -6,7 +6,7 @@ ADDRESS = "203.0.113.60"
 KEY_ID, SECRET_KEY = "AKIATESTTESTTESTTEST", "v3ryS3cretSigningKey/With+Signs0123456789"
 POLICY = {"preset": "packages-only", "rule": [
     {"id": "store", "category": "internal-apis", "action": "allow", "host": ["store.test"], "port": [443], "method": ["GET", "HEAD", "PUT"],
-     "path": ["/work", "/work/**"]}]}
+     "path": ["/shelf", "/shelf/**"]}]}
 CLIENT = """import boto3, io, sys, urllib.request
 from botocore.config import Config
 def client(**more):
@@ -45,7 +45,7 @@ print(store.get_object(Bucket="work", Key="a b/ü+1.txt")["Body"].read())
 print([each["Key"] for each in store.list_objects_v2(Bucket="work", Prefix="a b/")["Contents"]])
 """)
     assert "b'hello'" in shown and "['a b/ü+1.txt']" in shown, shown
-    assert store.objects["/work/a b/ü+1.txt"] == b"hello" and store.refused == [], store.refused
+    assert store.objects["/shelf/a b/ü+1.txt"] == b"hello" and store.refused == [], store.refused
 
 
 def in_chunks(workplace, store):
@@ -58,7 +58,7 @@ store.put_object(Bucket="work", Key="large", Body=open("/tmp/large", "rb"))
 print(store.get_object(Bucket="work", Key="large")["Body"].read() == open("/tmp/large", "rb").read())
 """)
     assert shown == "True\n", shown
-    assert ("PUT", ("header", TRAILER)) in store.accepted and len(store.objects["/work/large"]) == 6_000_000, store.accepted
+    assert ("PUT", ("header", TRAILER)) in store.accepted and len(store.objects["/shelf/large"]) == 6_000_000, store.accepted
 
 
 def with_a_digest(workplace, store):
@@ -66,11 +66,11 @@ def with_a_digest(workplace, store):
     succeeds(workplace, """
 client(s3={"payload_signing_enabled": True}, request_checksum_calculation="when_required").put_object(Bucket="work", Key="whole", Body=b"x" * 100_000)
 """)
-    assert store.accepted == [("PUT", ("header", "digest"))] and store.objects["/work/whole"] == b"x" * 100_000, store.accepted
+    assert store.accepted == [("PUT", ("header", "digest"))] and store.objects["/shelf/whole"] == b"x" * 100_000, store.accepted
 
 
 def by_link(workplace, store):
-    store.objects["/work/linked"], _ = b"by a link", store.accepted.clear()
+    store.objects["/shelf/linked"], _ = b"by a link", store.accepted.clear()
     shown = succeeds(workplace, """
 link = client(signature_version="s3v4").generate_presigned_url("get_object", Params={"Bucket": "work", "Key": "linked"})
 print(urllib.request.urlopen(link).read())
@@ -91,12 +91,12 @@ def signed_piece_by_piece_is_refused(workplace, store):
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 import http.client, ssl
-signed = AWSRequest("PUT", "https://store.test/work/pieces", headers={"X-Amz-Decoded-Content-Length": "5", "Content-Encoding": "aws-chunked"}, data=b"5;chunk-signature=0\\r\\nhello\\r\\n0\\r\\n\\r\\n")
+signed = AWSRequest("PUT", "https://store.test/shelf/pieces", headers={"X-Amz-Decoded-Content-Length": "5", "Content-Encoding": "aws-chunked"}, data=b"5;chunk-signature=0\\r\\nhello\\r\\n0\\r\\n\\r\\n")
 signer = S3SigV4Auth(boto3.Session().get_credentials(), "s3", "eu-test-1")
 signer.payload = lambda request: "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
 signer.add_auth(signed)
 connection = http.client.HTTPSConnection("store.test")
-connection.request("PUT", "/work/pieces", body=signed.data, headers=dict(signed.headers.items()))
+connection.request("PUT", "/shelf/pieces", body=signed.data, headers=dict(signed.headers.items()))
 answer = connection.getresponse()
 print(answer.status, answer.read().decode())
 """)

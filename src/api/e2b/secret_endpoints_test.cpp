@@ -66,8 +66,7 @@ protected:
                              .events = events,
                              .vault = vault,
                              .identities = identities,
-                             .seal = seal,
-                             .cannot_read = [](const std::string&, std::uint16_t) { return std::string{}; }}};
+                             .seal = seal}};
     auth::Keys keys{house.clock, house.store};
     std::unique_ptr<E2bFront> front;
     std::unique_ptr<FakeExchange> exchange;
