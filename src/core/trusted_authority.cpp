@@ -25,7 +25,8 @@ constexpr std::array kStores{
 // "" when there is none.
 Task<std::string> read_store(AgentChannel& agent, std::string path) {
     try {
-        const std::unique_ptr<FileSource> source = co_await agent.read(std::move(path), "root", 0, kMaxStore);
+        const std::unique_ptr<FileSource> source =
+            co_await agent.read(std::move(path), "root", 0, kMaxStore + 1);
         std::string text;
         for (;;) {
             const std::string piece = co_await source->next();

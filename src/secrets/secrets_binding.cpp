@@ -31,6 +31,18 @@ core::Event unbound_event(const std::string& sandbox, const std::string& binding
     return event;
 }
 
+core::Event bound_event(const core::SecretHolder& holder, const Binding& binding,
+                        const core::Principal& who) {
+    core::Event event{.type = "secret.bound", .sandbox = holder.sandbox, .tenant = holder.tenant};
+    event.fields["secrets"] = core::json_texts(binding.secrets());
+    event.fields["hosts"] = core::json_texts(binding.asked().hosts);
+    // Not what the field becomes: somebody may have written a password into it plainly.
+    event.fields["in"] = core::to_json(binding.asked()).at("how").at("in");
+    event.fields["name"] = core::json_text(binding.asked().name);
+    core::add_who(event, who);
+    return event;
+}
+
 }  // namespace
 
 void Secrets::check_secrets(const std::string& tenant, const Binding& binding) const {
@@ -111,24 +123,14 @@ Task<Secrets::Variables> Secrets::put(core::SecretHolder holder, core::SecretPla
     for (const auto& binding : parsed.bindings) {
         if (const std::string why = holding->objection(*binding, replaced); !why.empty()) wrong(why);
     }
-    for (const std::string& id : leaving) {
-        deps_.events.emit(unbound_event(holder.sandbox, id, who));
-        (void)holding->remove(id);
-    }
+    // What cannot be recorded changes nothing.
+    for (const std::string& id : leaving) deps_.events.emit(unbound_event(holder.sandbox, id, who));
+    for (const auto& binding : parsed.bindings) deps_.events.emit(bound_event(holder, *binding, who));
+    for (const std::string& id : leaving) (void)holding->remove(id);
     for (auto& [name, token] : plan.identities)
         holding->identities().insert_or_assign(name, std::move(token));
     Variables variables;
-    for (auto& binding : parsed.bindings) {
-        core::Event event{.type = "secret.bound", .sandbox = holder.sandbox, .tenant = holder.tenant};
-        event.fields["secrets"] = core::json_texts(binding->secrets());
-        event.fields["hosts"] = core::json_texts(binding->asked().hosts);
-        // Not what the field becomes: somebody may have written a password into it plainly.
-        event.fields["in"] = core::to_json(binding->asked()).at("how").at("in");
-        event.fields["name"] = core::json_text(binding->asked().name);
-        core::add_who(event, who);
-        deps_.events.emit(std::move(event));
-        holding->add(std::move(binding), variables);
-    }
+    for (auto& binding : parsed.bindings) holding->add(std::move(binding), variables);
     ++generation_;
     co_await save(holder.sandbox);
     co_return variables;
@@ -136,11 +138,13 @@ Task<Secrets::Variables> Secrets::put(core::SecretHolder holder, core::SecretPla
 
 Task<> Secrets::remove_binding(std::string sandbox, std::string id, core::Principal who) {
     const auto found = holdings_.find(sandbox);
-    if (found == holdings_.end() || found->second->tenant() != who.tenant || !found->second->remove(id)) {
-        throw Error{Errc::not_found, "the sandbox has no such binding"};
-    }
-    ++generation_;
+    const bool known =
+        found != holdings_.end() && found->second->tenant() == who.tenant &&
+        std::ranges::any_of(found->second->bound(), [&](const auto& each) { return each.id == id; });
+    if (!known) throw Error{Errc::not_found, "the sandbox has no such binding"};
     deps_.events.emit(unbound_event(sandbox, id, who));
+    (void)found->second->remove(id);
+    ++generation_;
     co_await save(std::move(sandbox));
 }
 

@@ -126,6 +126,16 @@ TEST_F(SecretsTest, RefusesWhatCannotBeEnforced) {
               "");
 }
 
+TEST_F(SecretsTest, WhatCannotBeRecordedBindsAndUnbindsNothing) {
+    (void)bind("one", {header("orders-api")});
+    const std::string id = secrets_->bindings("one").at(0).id;
+    log_.refuses = true;
+    EXPECT_THROW(bind("two", {header("orders-api")}), Error);
+    EXPECT_TRUE(secrets_->bindings("two").empty());
+    EXPECT_THROW(run(secrets_->remove_binding("one", id, who())), Error);
+    EXPECT_EQ(secrets_->bindings("one").size(), 1u);
+}
+
 TEST_F(SecretsTest, ARotationIsInForceAtTheNextRequestAndTheMaskerKnowsIt) {
     const std::string placeholder = bind("one", {header("orders-api")}).at("ORDERS_KEY");
     const std::uint64_t before = secrets_->generation();

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from client import Refused, Sandbox
+from client import Refused
 from server import BUILD, Server
 
 
@@ -92,9 +92,7 @@ def memory_bomb(server, sandbox):
 def full_disk(server, _sandbox):
     """X-03: disk bytes end in one clear error; deleting gives them back."""
     limit = 256 << 20
-    made = server.client.api("POST", "/v1/sandboxes", {"limits": {"disk_bytes": limit}})
-    joined = server.client.api("POST", f"/v2/sandboxes/{made['id']}/connect", {})
-    with Sandbox(server.client, made["id"], joined["envdAccessToken"]) as sandbox:
+    with server.client.create_with_limits(disk_bytes=limit) as sandbox:
         result = sandbox.run("dd if=/dev/zero of=/home/user/fill bs=1M count=1024 2>&1 | tail -1; stat -c %s /home/user/fill", timeout_ms=300_000)
         size = int(result.stdout.split()[-1])
         assert limit / 2 < size <= limit, f"{size} bytes were written, the limit is {limit}"
