@@ -156,6 +156,11 @@ bool Http2ClientSession::receive(std::string_view bytes) {
     return ::nghttp2_session_mem_recv(session_.get(), bytes_of(bytes), bytes.size()) >= 0;
 }
 
+bool Http2ClientSession::given_up() const noexcept {
+    return ::nghttp2_session_want_read(session_.get()) == 0 &&
+           ::nghttp2_session_want_write(session_.get()) == 0;
+}
+
 void Http2ClientSession::send_into(std::string& out, std::size_t enough) {
     while (out.size() < enough) {
         const std::uint8_t* bytes = nullptr;

@@ -51,6 +51,8 @@ public:
     // The answer is complete, or the server has given it up.
     [[nodiscard]] bool complete() const noexcept { return complete_; }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
+    // The library takes nothing more after what the server did, and has said so.
+    [[nodiscard]] bool given_up() const noexcept;
 
 private:
     friend struct Http2ClientCallbacks;

@@ -121,7 +121,10 @@ private:
             for (;;) {
                 out.clear();
                 session_.send_into(out, kWriteAtOnce);
+                // What the library refuses of an answer ends it here, with a reset.
+                if (session_.closed()) changed_.notify_all();
                 if (out.empty()) {
+                    if (session_.given_up()) break;
                     co_await work_.wait();
                 } else {
                     co_await stream_.write_all(out);

@@ -8,6 +8,8 @@
 #include "http/http2_client_for_tests.hpp"
 #include "http/trailers.hpp"
 #include "io/run.hpp"
+#include "io/task_group.hpp"
+#include "io/timer.hpp"
 
 namespace oyat::http {
 namespace {
@@ -109,14 +111,25 @@ TEST(Http2Upstream, WhoeverLooksAtTheAnswerSeesItsBody) {
     EXPECT_EQ(run(ask("/echo", "hello", &filter)).answer.body, "*****!");
 }
 
-Task<std::string> ask_one_that_says(std::string bytes) {
+enum class Then { ends, stays };
+
+// Once it was asked.
+Task<> say(Stream& server, std::string bytes, Then then) {
+    std::array<char, 4096> asked{};
+    (void)co_await server.read_some(asked);
+    co_await sleep_for(Millis{5});  // all that is to be sent was sent
+    co_await server.write_all(bytes);
+    if (then == Then::ends) server.shutdown_write();
+}
+
+Task<std::string> ask_one_that_says(std::string bytes, Then then = Then::ends) {
     const Executor executor = co_await boost::asio::this_coro::executor;
     std::array<int, 2> ends{};
     sys(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
     std::unique_ptr<Stream> upstream = make_stream(executor, Fd{ends[0]});
     const std::unique_ptr<Stream> server = make_stream(executor, Fd{ends[1]});
-    co_await server->write_all(bytes);
-    server->shutdown_write();
+    TaskGroup tasks{executor};
+    tasks.spawn(say(*server, std::move(bytes), then));
     std::string failure;
     Http2Served middle{
         executor, [&](Exchange& exchange) -> Task<> {
@@ -136,6 +149,7 @@ Task<std::string> ask_one_that_says(std::string bytes) {
     Http2Client client{std::move(middle.client)};
     co_await client.until_answered(client.ask("GET", "/"));
     co_await middle.close();
+    co_await tasks.close();
     co_return failure;
 }
 
@@ -143,6 +157,19 @@ TEST(Http2Upstream, AServerThatSpeaksSomethingElseOrEndsIsAFailure) {
     for (const std::string& bytes :
          {std::string{}, std::string{"HTTP/1.1 200 OK\r\n\r\n"}, std::string(100, '\0')}) {
         EXPECT_EQ(run(ask_one_that_says(bytes)), "the server ended HTTP/2 without an answer") << bytes;
+    }
+}
+
+TEST(Http2Upstream, NobodyWaitsForAServerWhoseAnswerIsNone) {
+    const std::string settings("\0\0\0\x4\0\0\0\0\0", 9);
+    const std::string head_without_status(
+        "\0\0\x7\x1\x5\0\0\0\x1\0\x3x-a\x1"
+        "1",
+        16);
+    const std::string frame_beyond_all_bounds("\xff\xff\xff\0\0\0\0\0\x1", 9);
+    for (const std::string& bytes : {settings + head_without_status, settings + frame_beyond_all_bounds,
+                                     std::string{"HTTP/1.1 200 OK\r\n\r\n"}}) {
+        EXPECT_EQ(run(ask_one_that_says(bytes, Then::stays)), "the server ended HTTP/2 without an answer");
     }
 }
 

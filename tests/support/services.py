@@ -1,4 +1,5 @@
 """Servers of the test's Internet: each a small function that is given one connection and notes what it saw."""
+import contextlib
 import hashlib
 import json
 import re
@@ -23,6 +24,14 @@ class Visit:
         return f"{self.address}:{self.port} {self.server_name or ''} {self.heads or self.bytes[:60]}"
 
 
+class _Listener(socket.socket):
+    def close(self):
+        """Also for the thread that waits on it, which would go on taking connections otherwise."""
+        with contextlib.suppress(OSError):
+            self.shutdown(socket.SHUT_RDWR)
+        super().close()
+
+
 class Services:
     """Listens on every address of a namespace. `visits` is the log of connections."""
 
@@ -34,7 +43,7 @@ class Services:
         """handler(connection, visit) runs in a thread of its own for each connection. Who listens on one address is asked before who
         listens on all; the listener is returned, to be closed by whoever wants it gone."""
         with self._namespace.entered():
-            listener = socket.create_server((address, port), backlog=512, reuse_port=True)
+            listener = _Listener(fileno=socket.create_server((address, port), backlog=512, reuse_port=True).detach())
         threading.Thread(target=self._accept, args=(listener, port, handler), daemon=True).start()
         return listener
 
