@@ -23,9 +23,12 @@ std::vector<std::string> silent(const std::string&) {
     return {};
 }
 
-// The capitals of the question are lost on the way.
+// The capitals of the question are lost on the way. What comes before it stays: the number of the
+// message may hold a byte that is a capital.
 std::string in_small_letters(std::string message) {
-    for (char& c : message) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    constexpr size_t kHeader = 12;
+    for (char& c : std::span{message}.subspan(kHeader))
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return message;
 }
 

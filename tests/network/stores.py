@@ -40,9 +40,9 @@ def install(server, workplace):
 
 def with_body_and_query(workplace, store):
     shown = succeeds(workplace, """
-store.put_object(Bucket="work", Key="a b/ü+1.txt", Body=b"hello", ContentType="text/plain", Metadata={"note": "two  blanks"})
-print(store.get_object(Bucket="work", Key="a b/ü+1.txt")["Body"].read())
-print([each["Key"] for each in store.list_objects_v2(Bucket="work", Prefix="a b/")["Contents"]])
+store.put_object(Bucket="shelf", Key="a b/ü+1.txt", Body=b"hello", ContentType="text/plain", Metadata={"note": "two  blanks"})
+print(store.get_object(Bucket="shelf", Key="a b/ü+1.txt")["Body"].read())
+print([each["Key"] for each in store.list_objects_v2(Bucket="shelf", Prefix="a b/")["Contents"]])
 """)
     assert "b'hello'" in shown and "['a b/ü+1.txt']" in shown, shown
     assert store.objects["/shelf/a b/ü+1.txt"] == b"hello" and store.refused == [], store.refused
@@ -54,8 +54,8 @@ def in_chunks(workplace, store):
     shown = succeeds(workplace, """
 import os
 open("/tmp/large", "wb").write(os.urandom(6_000_000))
-store.put_object(Bucket="work", Key="large", Body=open("/tmp/large", "rb"))
-print(store.get_object(Bucket="work", Key="large")["Body"].read() == open("/tmp/large", "rb").read())
+store.put_object(Bucket="shelf", Key="large", Body=open("/tmp/large", "rb"))
+print(store.get_object(Bucket="shelf", Key="large")["Body"].read() == open("/tmp/large", "rb").read())
 """)
     assert shown == "True\n", shown
     assert ("PUT", ("header", TRAILER)) in store.accepted and len(store.objects["/shelf/large"]) == 6_000_000, store.accepted
@@ -64,7 +64,7 @@ print(store.get_object(Bucket="work", Key="large")["Body"].read() == open("/tmp/
 def with_a_digest(workplace, store):
     store.accepted.clear()
     succeeds(workplace, """
-client(s3={"payload_signing_enabled": True}, request_checksum_calculation="when_required").put_object(Bucket="work", Key="whole", Body=b"x" * 100_000)
+client(s3={"payload_signing_enabled": True}, request_checksum_calculation="when_required").put_object(Bucket="shelf", Key="whole", Body=b"x" * 100_000)
 """)
     assert store.accepted == [("PUT", ("header", "digest"))] and store.objects["/shelf/whole"] == b"x" * 100_000, store.accepted
 
@@ -72,7 +72,7 @@ client(s3={"payload_signing_enabled": True}, request_checksum_calculation="when_
 def by_link(workplace, store):
     store.objects["/shelf/linked"], _ = b"by a link", store.accepted.clear()
     shown = succeeds(workplace, """
-link = client(signature_version="s3v4").generate_presigned_url("get_object", Params={"Bucket": "work", "Key": "linked"})
+link = client(signature_version="s3v4").generate_presigned_url("get_object", Params={"Bucket": "shelf", "Key": "linked"})
 print(urllib.request.urlopen(link).read())
 """)
     assert shown == "b'by a link'\n" and store.accepted == [("GET", ("query", UNSIGNED))], store.accepted
