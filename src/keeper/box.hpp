@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "cgroup/group.hpp"
-#include "engine/jail/process.hpp"
+#include "engine/common/process.hpp"
 #include "keeper/record.hpp"
 #include "layers/id_range.hpp"
 #include "netns/netns.hpp"
@@ -15,7 +15,7 @@ namespace oyat::keeper {
 // A living sandbox as the keeper holds it: its record, and handles to what the record names in the kernel.
 struct Box {
     BoxRecord record;
-    jail::Process process;
+    engine::Process process;
     cgroup::Group group;
     layers::IdRange range;
     netns::Netns netns;

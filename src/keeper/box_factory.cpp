@@ -125,7 +125,7 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
         Defer destroy_group{[&] { [[maybe_unused]] const bool gone = group.destroy(); }};
         const Fd door = rooms_.doors.open(record.id);
         Defer remove_door{[&] { rooms_.doors.remove(record.id); }};
-        jail::Process process = rooms_.launcher.start({.id = record.id,
+        engine::Process process = rooms_.launcher.start({.id = record.id,
                                                        .generation = record.generation,
                                                        .range = range,
                                                        .root = root.get(),
@@ -135,8 +135,8 @@ BoxFactory::Made BoxFactory::make(const std::string& template_digest, const wire
                                                        .open_files = rooms_.open_files,
                                                        .extra_hosts = rooms_.operator_layers.hosts()});
         Defer end_process{[&] {
-            jail::kill_process(process);
-            jail::wait_for_end(process);
+            engine::kill_process(process);
+            engine::wait_for_end(process);
             rooms_.launcher.forget(record.id);
         }};
         record.stage = Stage::pooled;
@@ -212,10 +212,10 @@ void BoxFactory::set_limits(Box& box, const wire::BoxLimits& limits) {
 
 std::optional<Box> BoxFactory::adopt(const BoxRecord& record) {
     if (record.stage != Stage::handed_out || record.boot_id != rooms_.boot_id) return std::nullopt;
-    std::optional<jail::Process> process =
-        jail::find_process(static_cast<pid_t>(record.pid), record.start_ticks);
+    std::optional<engine::Process> process =
+        engine::find_process(static_cast<pid_t>(record.pid), record.start_ticks);
     std::optional<cgroup::Group> group = rooms_.groups.find(record.id);
-    if (!process || !group || jail::has_ended(*process)) return std::nullopt;
+    if (!process || !group || engine::has_ended(*process)) return std::nullopt;
     const Fd disk = rooms_.store.open_box(record.id, disk_limit(record.limits));
     netns::Netns network = netns::Netns::of_process(static_cast<pid_t>(record.pid));
     const std::uint64_t oom_kills = group->stats().oom_kills;

@@ -64,8 +64,8 @@ Box& Boxes::insert(Box box) {
     try {
         loop_.watch(kept.process.pidfd.get(), [this, id](std::uint32_t) { on_ended(id); });
     } catch (const Error&) {
-        jail::kill_process(kept.process);
-        jail::wait_for_end(kept.process);
+        engine::kill_process(kept.process);
+        engine::wait_for_end(kept.process);
         on_ended(id);
         throw;
     }
@@ -140,7 +140,7 @@ Boxes::Handed Boxes::give(Box& box, const wire::BoxLimits& limits, const wire::C
 Box* Boxes::take_warm(const std::string& template_digest) {
     while (const std::optional<std::string> id = pool_.take(template_digest)) {
         Box& box = boxes_.at(*id);
-        if (jail::has_ended(box.process)) continue;  // which is about to be noticed
+        if (engine::has_ended(box.process)) continue;  // which is about to be noticed
         box.record.warm = true;
         return &box;
     }
@@ -264,7 +264,7 @@ void Boxes::destroy(Box& box) {
     if (box.record.stage == Stage::ending) return;
     box.record.stage = Stage::ending;
     pool_.remove(box.record.id);
-    jail::kill_process(box.process);
+    engine::kill_process(box.process);
     box.group.kill();
 }
 
@@ -276,7 +276,7 @@ void Boxes::on_ended(const std::string& id) {
     const bool owned = box.record.stage == Stage::handed_out;
     const wire::BoxStats last = last_stats(box);
     loop_.forget(box.process.pidfd.get());
-    jail::reap(box.process);
+    engine::reap(box.process);
     if (!asked) {
         pool_.remove(id);
         box.group.kill();
@@ -356,7 +356,7 @@ void Boxes::on_victim(const OomVictim& victim) {
     on_event_({.kind = wire::EventKind::oom,
                .id = found->first,
                .process = victim.name,
-               .pid = jail::pid_inside(victim.pid),
+               .pid = engine::pid_inside(victim.pid),
                .count = 1});
 }
 
@@ -364,7 +364,7 @@ void Boxes::end_for_memory(const std::string& id, std::string_view what) {
     const auto found = boxes_.find(id);
     if (found == boxes_.end() || found->second.record.stage != Stage::handed_out) return;
     on_event_({.kind = wire::EventKind::oom, .id = id, .process = std::string{what}, .count = 1});
-    jail::kill_process(found->second.process);
+    engine::kill_process(found->second.process);
     found->second.group.kill();
 }
 

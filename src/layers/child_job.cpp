@@ -51,10 +51,10 @@ Pipe make_pipe() {
     return {Fd{ends[0]}, Fd{ends[1]}};
 }
 
-[[noreturn]] void run_child(int pipe, const ChildJob::Work& work) {
+[[noreturn]] void run_child(int pipe, const ChildJob::Work& work, ChildJob::Priority priority) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGPIPE, SIG_IGN);
-    ::setpriority(PRIO_PROCESS, 0, 10);
+    if (priority == ChildJob::Priority::low) ::setpriority(PRIO_PROCESS, 0, 10);
     JobReporter reporter{pipe};
     try {
         work(reporter);
@@ -77,7 +77,7 @@ pid_t fork_quietly() {
 void run_apart(JobReporter& outer, const std::function<void(JobReporter&)>& work) {
     Pipe pipe = make_pipe();
     const pid_t child = fork_quietly();
-    if (child == 0) run_child(pipe.write_end.get(), work);
+    if (child == 0) run_child(pipe.write_end.get(), work, ChildJob::Priority::low);
     pipe.write_end.reset();
     std::optional<Error> failure;
     Report report;
@@ -110,12 +110,12 @@ void JobReporter::failed(const Error& error) {
     send(pipe_, report);
 }
 
-ChildJob::ChildJob(const Work& work, Finish finish, Abandon abandon)
+ChildJob::ChildJob(const Work& work, Finish finish, Abandon abandon, Priority priority)
     : finish_{std::move(finish)}, abandon_{std::move(abandon)} {
     Pipe pipe = make_pipe();
     sys(::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK), "pipe");
     child_ = fork_quietly();
-    if (child_ == 0) run_child(pipe.write_end.get(), work);
+    if (child_ == 0) run_child(pipe.write_end.get(), work, priority);
     pipe_ = std::move(pipe.read_end);
 }
 

@@ -41,7 +41,9 @@ public:
     using Finish = std::function<TemplateMeta(const std::string& digest, Progress counted)>;
     using Abandon = std::function<void()>;
 
-    ChildJob(const Work& work, Finish finish, Abandon abandon);
+    // `low` gives way to what serves requests; `same` is for work that a request waits for.
+    enum class Priority : std::uint8_t { low, same };
+    ChildJob(const Work& work, Finish finish, Abandon abandon, Priority priority = Priority::low);
     ~ChildJob() override;
     ChildJob(const ChildJob&) = delete;
     ChildJob& operator=(const ChildJob&) = delete;

@@ -210,7 +210,7 @@ ChildPlan Launcher::plan_for(const Parts& parts, const Texts& texts, const Descr
     };
 }
 
-Process Launcher::clone_child(const ChildPlan& plan, const Parts& parts, int v2_group) const {
+engine::Process Launcher::clone_child(const ChildPlan& plan, const Parts& parts, int v2_group) const {
     int pidfd = -1;
     clone_args args{};
     args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_PIDFD |
@@ -231,15 +231,15 @@ Process Launcher::clone_child(const ChildPlan& plan, const Parts& parts, int v2_
     return {.pid = static_cast<pid_t>(pid), .pidfd = Fd{pidfd}};
 }
 
-Process Launcher::start(const Parts& parts) const {
+engine::Process Launcher::start(const Parts& parts) const {
     workshop_.make_facts(parts.id);
     Defer forget_facts{[&] { workshop_.remove_facts(parts.id); }};
     const Texts texts{parts};
     Descriptors fds{parts, cgroup_view_.tasks_to_join()};
-    Process process = clone_child(plan_for(parts, texts, fds), parts, fds.tree.get());
+    engine::Process process = clone_child(plan_for(parts, texts, fds), parts, fds.tree.get());
     Defer end_child{[&] {
-        kill_process(process);
-        wait_for_end(process);
+        engine::kill_process(process);
+        engine::wait_for_end(process);
     }};
     fds.report_writer.reset();
     write_id_map(process.pid, "uid_map", parts.range);
@@ -249,10 +249,10 @@ Process Launcher::start(const Parts& parts) const {
     if (const std::optional<Failure> failure = wait_for_exec(fds.report.reader.get())) {
         throw errno_error(failure->error, to_string(failure->step));
     }
-    if (has_ended(process)) {
+    if (engine::has_ended(process)) {
         throw Error{Errc::internal, Fault::engine, "the jail's first process died at its start"};
     }
-    process.start_ticks = start_ticks_of(process.pid).value_or(0);
+    process.start_ticks = engine::start_ticks_of(process.pid).value_or(0);
     end_child.dismiss();
     forget_facts.dismiss();
     return process;

@@ -10,9 +10,9 @@
 #include "base/fd.hpp"
 #include "cgroup/group.hpp"
 #include "cgroup/hierarchies.hpp"
+#include "engine/common/process.hpp"
 #include "engine/jail/cgroup_view.hpp"
 #include "engine/jail/child.hpp"
-#include "engine/jail/process.hpp"
 #include "engine/jail/workshop.hpp"
 #include "layers/id_range.hpp"
 
@@ -44,7 +44,7 @@ public:
              std::string_view groups);
 
     // Returns when the agent has been executed. Throws with the step that failed; nothing is left then.
-    [[nodiscard]] Process start(const Parts& parts) const;
+    [[nodiscard]] engine::Process start(const Parts& parts) const;
 
     // After the end of a jail: its fact files.
     void forget(std::string_view id) const noexcept { workshop_.remove_facts(id); }
@@ -54,7 +54,7 @@ private:
     struct Descriptors;
 
     [[nodiscard]] ChildPlan plan_for(const Parts& parts, const Texts& texts, const Descriptors& fds) const;
-    [[nodiscard]] Process clone_child(const ChildPlan& plan, const Parts& parts, int v2_group) const;
+    [[nodiscard]] engine::Process clone_child(const ChildPlan& plan, const Parts& parts, int v2_group) const;
 
     CgroupView cgroup_view_;
     Workshop workshop_;

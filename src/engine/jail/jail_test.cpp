@@ -33,9 +33,9 @@ TEST_F(JailTest, SeesItsOwnSizeAndAge) {
 }
 
 TEST_F(JailTest, IsKnownByPidAndStartTimeTogether) {
-    EXPECT_TRUE(find_process(process_.pid, process_.start_ticks));
-    EXPECT_FALSE(find_process(process_.pid, process_.start_ticks + 1));
-    EXPECT_FALSE(find_process(1, 0));
+    EXPECT_TRUE(engine::find_process(process_.pid, process_.start_ticks));
+    EXPECT_FALSE(engine::find_process(process_.pid, process_.start_ticks + 1));
+    EXPECT_FALSE(engine::find_process(1, 0));
 }
 
 TEST_F(JailTest, ReportsTheStepThatFailed) {

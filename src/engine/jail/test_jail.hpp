@@ -102,8 +102,8 @@ protected:
 
     static void TearDownTestSuite() {
         if (!world_) return;
-        kill_process(process_);
-        wait_for_end(process_);
+        engine::kill_process(process_);
+        engine::wait_for_end(process_);
         world_->launcher.forget(id_);
         while (!group_->destroy()) ::usleep(1000);
         world_->ranges.release_unused();
@@ -142,7 +142,7 @@ protected:
     static inline const std::string id_ = new_sandbox_id();
     static inline std::unique_ptr<World> world_;
     static inline std::optional<cgroup::Group> group_;
-    static inline Process process_;
+    static inline engine::Process process_;
 };
 
 }  // namespace oyat::jail::test

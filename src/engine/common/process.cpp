@@ -1,4 +1,4 @@
-#include "engine/jail/process.hpp"
+#include "engine/common/process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace oyat::jail {
+namespace oyat::engine {
 namespace {
 
 constexpr int kStartTimeField = 22;  // proc_pid_stat(5); the name in field 2 may hold blanks and brackets
@@ -86,4 +86,4 @@ void reap(const Process& process) noexcept {
     ::waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &info, WEXITED | WNOHANG);
 }
 
-}  // namespace oyat::jail
+}  // namespace oyat::engine

@@ -7,11 +7,11 @@
 
 #include "base/fd.hpp"
 
-namespace oyat::jail {
+namespace oyat::engine {
 
-// Pid 1 of a jail, seen from the host. The descriptor names this very process for as long as it is open; pid
-// and start time together name it on disk, where a number alone could come to mean somebody else (threats
-// D-12).
+// The process that a sandbox ends with, seen from the host: pid 1 of a jail, the machine of a microvm, the
+// kernel of a gvisor sandbox. The descriptor names this very process for as long as it is open; pid and start
+// time together name it on disk, where a number alone could come to mean somebody else (threats D-12).
 struct Process {
     pid_t pid = -1;
     std::uint64_t start_ticks = 0;  // since boot, as in /proc/PID/stat
@@ -39,4 +39,4 @@ void wait_for_end(const Process& process) noexcept;
 // one).
 void reap(const Process& process) noexcept;
 
-}  // namespace oyat::jail
+}  // namespace oyat::engine

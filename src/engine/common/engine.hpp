@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "cgroup/group.hpp"
+#include "engine/common/process.hpp"
+#include "engine/common/work.hpp"
+#include "layers/id_range.hpp"
+#include "wire/keeper_messages.hpp"
+
+namespace oyat::engine {
+
+// Everything that a sandbox is made of, ready before its first process exists. The keeper owns all of it; an
+// engine only joins it together.
+struct Parts {
+    std::string_view id;
+    std::uint64_t generation = 0;
+    std::string_view template_digest;
+    wire::BoxLimits limits;
+    layers::IdRange range;  // of host user ids that are this sandbox's own
+    std::span<const int>
+        lowers;         // read-only layers, newest first (O_PATH): the operator's, then the template's
+    int box = -1;       // its writable part (layers::Store), its disk limit in force
+    int netns = -1;     // shaped as Engine::network() says
+    int listener = -1;  // a listening unix socket in a directory that only root sees, for the agent
+    const cgroup::Group* group = nullptr;
+    std::uint64_t open_files = 0;
+    std::string_view extra_hosts;  // lines for /etc/hosts from the operator
+    int memory = -1;               // a directory that checkpoint() wrote: go on from there. -1: start anew
+};
+
+// How a sandbox's network namespace must look: `lo` alone, a tap, or a veth into a second namespace.
+enum class Network : std::uint8_t { loopback, tap, veth };
+
+// A sandbox that runs, as an engine needs to know it.
+struct Running {
+    std::string_view id;
+    const Process& process;
+    const cgroup::Group& group;
+};
+
+// A kind of boundary. One object for the life of the keeper, which is single-threaded; after a restart of the
+// keeper a new one is asked about sandboxes that an earlier one started, so whatever must be known of them is
+// found by their id in files and in the kernel. Calls return within a few milliseconds; what takes longer is
+// Work. All throw Error.
+class Engine {
+public:
+    virtual ~Engine() = default;
+
+    // What it is, what it can do, and why it is off where it is. May change while a probe runs.
+    [[nodiscard]] virtual wire::EngineInfo info() const = 0;
+    [[nodiscard]] virtual Network network() const noexcept = 0;
+
+    // Starts a sandbox; done when its agent can be connected to. A work that is given up, or fails, leaves
+    // nothing but what forget() removes.
+    [[nodiscard]] virtual std::unique_ptr<Work<Process>> start(const Parts& parts) = 0;
+
+    // A connected, non-blocking stream to the agent, which drops the connection that it had.
+    [[nodiscard]] virtual Fd connect_agent(const Running& sandbox) = 0;
+
+    // Writes the memory of a sandbox into `into`, an empty directory; its agent has been quiesced and no
+    // connection to it is open. While everything stands still, `meanwhile` is called in the working child:
+    // what it copies of the disk fits the memory. Synced when it is done (fsync of each file; the directory's
+    // is the caller's). `goes_on`: the sandbox lives afterwards; otherwise its process is gone. Throws
+    // `unimplemented` where the engine can't.
+    enum class Afterwards : std::uint8_t { ends, goes_on };
+    [[nodiscard]] virtual std::unique_ptr<Work<Nothing>> checkpoint(const Running& sandbox, int into,
+                                                                    Afterwards afterwards,
+                                                                    std::function<void()> meanwhile) = 0;
+
+    // Other limits for a sandbox that runs, beyond its control group and disk. Throws `unimplemented` for
+    // what can't be changed.
+    virtual void set_limits(const Running& sandbox, const wire::BoxLimits& limits) = 0;
+
+    // Removes what the engine has left of a sandbox whose processes are gone, or of one that never came to
+    // be. Nothing happens when there is nothing.
+    virtual void forget(std::string_view id) noexcept = 0;
+    // The ids for which forget() has something to do.
+    [[nodiscard]] virtual std::vector<std::string> remembered() const = 0;
+};
+
+}  // namespace oyat::engine
