@@ -48,9 +48,15 @@ public:
         throw std::logic_error{"not asked"};
     }
     Task<Fd> dial(std::string, std::uint16_t) override { throw std::logic_error{"not asked here"}; }
-    Task<packages::Listing> find_packages(std::string) override {
-        throw std::logic_error{"not asked here"};
+    Task<packages::Listing> find_packages(std::string) override { throw std::logic_error{"not asked here"}; }
+    Task<core::SnapshotFacts> make_snapshot(std::string, bool) override {
+        throw std::logic_error{"not asked"};
     }
+    Task<std::vector<core::SnapshotFacts>> snapshots() override { throw std::logic_error{"not asked here"}; }
+    Task<> remove_snapshot(std::string) override { throw std::logic_error{"not asked here"}; }
+    Task<core::BoxUsage> store(std::string, bool) override { throw std::logic_error{"not asked here"}; }
+    Task<core::NewBox> wake(std::string) override { throw std::logic_error{"not asked here"}; }
+    Task<> reset(std::string, std::string) override { throw std::logic_error{"not asked here"}; }
     Task<std::vector<core::TemplateFacts>> templates() override { throw std::logic_error{"not asked here"}; }
     Task<core::TemplateFacts> import_template(std::string, std::string, Fd) override {
         throw std::logic_error{""};

@@ -129,10 +129,12 @@ public:
     Task<NewBox> create(BoxOrder order) override {
         co_await reach();
         if (create_fails) throw Error{*create_fails};
+        if (!order.from_snapshot.empty() && !saved.contains(order.from_snapshot))
+            throw Error{Errc::not_found, "no such snapshot"};
         Box box;
         box.facts = {.id = new_sandbox_id(),
                      .generation = next_generation++,
-                     .engine = "jail",
+                     .engine = order.engine.empty() ? "jail" : order.engine,
                      .boundary = "shared-kernel",
                      .template_digest = order.template_digest,
                      .limits = order.limits,
@@ -211,6 +213,56 @@ public:
     }
     Task<Fd> open_audit(std::string, std::uint32_t) override { co_return null_fd(); }
     Task<> drop_audit(std::string, std::uint32_t) override { co_return; }
+    Task<SnapshotFacts> make_snapshot(std::string id, bool memory) override {
+        co_await reach();
+        require_memory(memory);
+        const Box& box = require(id);
+        SnapshotFacts facts{.id = "s" + new_sandbox_id().substr(1),
+                            .box = id,
+                            .template_digest = box.facts.template_digest,
+                            .engine = box.facts.engine,
+                            .memory = memory,
+                            .limits = box.facts.limits,
+                            .disk_bytes = 4096};
+        saved.emplace(facts.id, facts);
+        co_return facts;
+    }
+    Task<std::vector<SnapshotFacts>> snapshots() override {
+        co_await reach();
+        std::vector<SnapshotFacts> all;
+        for (const auto& [id, facts] : saved) all.push_back(facts);
+        co_return all;
+    }
+    Task<> remove_snapshot(std::string snapshot) override {
+        co_await reach();
+        if (saved.erase(snapshot) == 0) throw Error{Errc::not_found, "no such snapshot"};
+    }
+    Task<BoxUsage> store(std::string id, bool memory) override {
+        co_await reach();
+        require_memory(memory);
+        Box& box = require(id);
+        box.facts.stored = true;
+        box.facts.has_memory = memory;
+        if (!memory) box.inside = std::make_shared<FakeInside>();
+        co_return box.usage;
+    }
+    Task<NewBox> wake(std::string id) override {
+        co_await reach();
+        Box& box = require(id);
+        if (!box.facts.stored) throw Error{Errc::failed_precondition, "it is not stored"};
+        box.facts.stored = box.facts.has_memory = false;
+        box.facts.generation = next_generation++;
+        co_return handles(id);
+    }
+    Task<> reset(std::string id, std::string snapshot) override {
+        co_await reach();
+        Box& box = require(id);
+        if (!box.facts.stored) throw Error{Errc::failed_precondition, "it is not stored"};
+        if (!snapshot.empty() && !saved.contains(snapshot)) throw Error{Errc::not_found, "no such snapshot"};
+        box.inside = std::make_shared<FakeInside>();
+        box.facts.has_memory = false;
+        resets.push_back(snapshot);
+    }
     Task<packages::Listing> find_packages(std::string id) override {
         co_await reach();
         ++searches;
@@ -249,6 +301,9 @@ public:
     packages::Listing found;  // by every search
     int searches = 0;
     std::optional<Error> create_fails;
+    std::map<std::string, SnapshotFacts> saved;
+    std::vector<std::string> resets;  // to what
+    bool saves_memory = false;        // as the jail can't
     std::function<void(KeeperNotice)> notice;
 
 private:
@@ -256,6 +311,9 @@ private:
     Task<> reach() {
         if (away) throw Error{Errc::unavailable, Fault::engine, "the keeper is away"};
         co_return;
+    }
+    void require_memory(bool memory) const {
+        if (memory && !saves_memory) throw Error{Errc::unimplemented, Fault::engine, "it can't save memory"};
     }
     Task<> slow_freeze_() {
         while (freeze_is_slow) co_await yield_now();

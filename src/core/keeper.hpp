@@ -36,6 +36,8 @@ struct BoxFacts {
     std::string kernel;
     bool held = false;        // by the operator's brake; `frozen` is what was asked for besides
     bool egress_off = false;  // the same
+    bool stored = false;      // on disk alone; nothing of it runs
+    bool has_memory = false;  // stored with what its processes are
 };
 
 // The operator's brakes. They are the keeper's to keep: it can pull them without us, and they hold over
@@ -74,6 +76,21 @@ struct BoxOrder {
     Limits limits;
     std::string owner_tag;
     enum class Pool { prefer, never, require } pool = Pool::prefer;
+    std::string from_snapshot;  // "": a new one of the template
+};
+
+// A copy of a sandbox that never changes. It needs its template and nothing else.
+struct SnapshotFacts {
+    std::string id;   // the keeper's, never reused
+    std::string box;  // whose it was
+    std::string template_digest;
+    std::string engine;
+    bool memory = false;  // its processes are in it
+    Limits limits;
+    std::uint64_t disk_bytes = 0;
+    std::uint64_t memory_bytes = 0;
+    WallTime created{};
+    std::chrono::microseconds stood_still{0};  // how long the sandbox was stopped for it
 };
 
 struct BoxUsage {
@@ -159,6 +176,15 @@ public:
                           std::uint16_t port) = 0;  // Error{unavailable, Fault::command}: nothing listens
     virtual Task<Fd> open_audit(std::string name, std::uint32_t segment) = 0;
     virtual Task<> drop_audit(std::string name, std::uint32_t segment) = 0;
+
+    // Sandboxes on disk. What these acknowledge survives a power cut. With `memory` the agent must have been
+    // quiesced, and the connection to it is over; Error{unimplemented} where the engine can't.
+    virtual Task<SnapshotFacts> make_snapshot(std::string id, bool memory) = 0;  // which goes on as it was
+    virtual Task<std::vector<SnapshotFacts>> snapshots() = 0;
+    virtual Task<> remove_snapshot(std::string snapshot) = 0;
+    virtual Task<BoxUsage> store(std::string id, bool memory) = 0;   // its processes end, its disk stays
+    virtual Task<NewBox> wake(std::string id) = 0;                   // a stored one; another generation
+    virtual Task<> reset(std::string id, std::string snapshot) = 0;  // a stored one; "": to its template
 
     // The packages among a sandbox's changed files. Error{exhausted} when too many are looked for at once.
     virtual Task<packages::Listing> find_packages(std::string id) = 0;

@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 using core::KeeperNotice;
 
 constexpr Millis kAnswerLimit = 30s;
+constexpr Millis kCopyLimit = 10min;
 constexpr Millis kImageLimit = 1h;  // unpacking and packing of templates
 constexpr std::size_t kBoxFds = 5;
 
@@ -41,7 +42,7 @@ public:
         co_return to_core(expect(answer.reply.info, "facts"));
     }
     Task<core::NewBox> create(core::BoxOrder order) override {
-        auto answer = co_await ask({.create = to_wire(std::move(order))});
+        auto answer = co_await ask_patiently({.create = to_wire(std::move(order))});
         if (answer.fds.size() != kBoxFds + 1) throw incomplete();
         Fd record = std::move(answer.fds.back());
         answer.fds.pop_back();
@@ -103,6 +104,39 @@ public:
         co_await ask({.drop_audit = wire::DropAudit{.name = std::move(name), .segment = segment}});
     }
 
+    Task<core::SnapshotFacts> make_snapshot(std::string id, bool memory) override {
+        auto answer = co_await ask_patiently(
+            {.make_snapshot = wire::MakeSnapshot{.id = std::move(id), .memory = memory}});
+        co_return to_core(expect(answer.reply.snapshot, "a snapshot"));
+    }
+    Task<std::vector<core::SnapshotFacts>> snapshots() override {
+        std::vector<core::SnapshotFacts> all;
+        bool more = true;
+        while (more) {
+            const std::string after = all.empty() ? std::string{} : all.back().id;
+            auto answer = co_await ask({.list_snapshots = wire::ListSnapshots{.after = after}});
+            auto part = expect(answer.reply.snapshots, "snapshots");
+            for (wire::SnapshotInfo& each : part.snapshots) all.push_back(to_core(std::move(each)));
+            more = part.more && !part.snapshots.empty();
+        }
+        co_return all;
+    }
+    Task<> remove_snapshot(std::string snapshot) override {
+        co_await ask({.remove_snapshot = wire::RemoveSnapshot{.id = std::move(snapshot)}});
+    }
+    Task<core::BoxUsage> store(std::string id, bool memory) override {
+        auto answer =
+            co_await ask_patiently({.store = wire::StoreBox{.id = std::move(id), .memory = memory}});
+        co_return single_usage(answer.reply);
+    }
+    Task<core::NewBox> wake(std::string id) override {
+        co_return new_box(co_await ask_patiently({.wake = wire::WakeBox{.id = std::move(id)}}));
+    }
+    Task<> reset(std::string id, std::string snapshot) override {
+        co_await ask_patiently(
+            {.reset = wire::ResetBox{.id = std::move(id), .snapshot = std::move(snapshot)}});
+    }
+
     Task<std::vector<core::TemplateFacts>> templates() override {
         auto answer = co_await ask({.list_templates = wire::ListTemplates{}});
         std::vector<core::TemplateFacts> all;
@@ -143,6 +177,10 @@ public:
 private:
     Task<KeeperConnection::Answer> ask(wire::KeeperRequest request) {
         return KeeperConnection::call(connection_, std::move(request), Fd{}, kAnswerLimit);
+    }
+    // For what copies a disk or a memory.
+    Task<KeeperConnection::Answer> ask_patiently(wire::KeeperRequest request) {
+        return KeeperConnection::call(connection_, std::move(request), Fd{}, kCopyLimit);
     }
     static Error incomplete() {
         return Error{Errc::internal, Fault::engine, "the keeper sent a box without all its descriptors"};

@@ -63,7 +63,8 @@ wire::CreateBox to_wire(core::BoxOrder order) {
                        .io_bytes_per_second = order.limits.io_bytes_per_second},
             .owner_tag = std::move(order.owner_tag),
             .from_pool_only = order.pool == core::BoxOrder::Pool::require,
-            .never_pool = order.pool == core::BoxOrder::Pool::never};
+            .never_pool = order.pool == core::BoxOrder::Pool::never,
+            .from_snapshot = std::move(order.from_snapshot)};
 }
 
 core::BoxFacts to_core(wire::Box box) {
@@ -80,7 +81,9 @@ core::BoxFacts to_core(wire::Box box) {
             .disk_limit_by = std::move(box.disk_limit_by),
             .kernel = std::move(box.kernel),
             .held = box.held,
-            .egress_off = box.egress_off};
+            .egress_off = box.egress_off,
+            .stored = box.stored,
+            .has_memory = box.has_memory};
 }
 
 wire::PullBrake to_wire(core::BrakeOrder order) {
@@ -129,6 +132,19 @@ core::TemplateFacts to_core(wire::TemplateInfo info) {
             .bytes = info.bytes,
             .files = info.files,
             .created = from_unix_millis(info.created_ms)};
+}
+
+core::SnapshotFacts to_core(wire::SnapshotInfo info) {
+    return {.id = std::move(info.id),
+            .box = std::move(info.box),
+            .template_digest = std::move(info.template_digest),
+            .engine = std::move(info.engine),
+            .memory = info.memory,
+            .limits = to_core(info.limits),
+            .disk_bytes = info.disk_bytes,
+            .memory_bytes = info.memory_bytes,
+            .created = from_unix_millis(info.created_ms),
+            .stood_still = std::chrono::microseconds{info.stood_still_us}};
 }
 
 core::KeeperFacts to_core(wire::KeeperInfo info) {

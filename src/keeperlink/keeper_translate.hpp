@@ -12,6 +12,7 @@ namespace oyat::keeperlink {
 [[nodiscard]] core::BoxUsage to_core(const wire::BoxStats& stats);
 [[nodiscard]] core::TemplateFacts to_core(wire::TemplateInfo info);
 [[nodiscard]] core::KeeperFacts to_core(wire::KeeperInfo info);
+[[nodiscard]] core::SnapshotFacts to_core(wire::SnapshotInfo info);
 [[nodiscard]] wire::PullBrake to_wire(core::BrakeOrder order);
 [[nodiscard]] core::BrakeFacts to_core(wire::BrakeFacts facts);
 [[nodiscard]] core::KeeperNotice to_core(wire::KeeperEvent event);

@@ -58,6 +58,8 @@ struct Box {
     std::string kernel;         // release that answers inside
     bool held = false;          // by the operator's brake
     bool egress_off = false;    // the same
+    bool stored = false;        // on disk alone; nothing of it runs
+    bool has_memory = false;    // stored with what its processes are
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -74,6 +76,8 @@ struct Box {
         v(12, kernel);
         v(13, held);
         v(14, egress_off);
+        v(15, stored);
+        v(16, has_memory);
     }
 };
 
@@ -84,11 +88,12 @@ struct Box {
 struct CreateBox {
     static constexpr bool kIsMessage = true;
     std::string template_digest;
-    std::string engine;  // "" or "jail"
+    std::string engine;  // "": the server's default
     BoxLimits limits;
     std::string owner_tag;
     bool from_pool_only = false;  // claim mode "require": refuse with `exhausted` when none is warm
     bool never_pool = false;      // claim mode "never"
+    std::string from_snapshot;    // "": a new one of the template
     template <class V>
     void fields(V& v) {
         v(1, template_digest);
@@ -97,6 +102,7 @@ struct CreateBox {
         v(4, owner_tag);
         v(5, from_pool_only);
         v(6, never_pool);
+        v(7, from_snapshot);
     }
 };
 struct BoxCreated {

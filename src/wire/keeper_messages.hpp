@@ -8,6 +8,7 @@
 #include "wire/codec.hpp"
 #include "wire/keeper_boxes.hpp"
 #include "wire/keeper_facts.hpp"
+#include "wire/keeper_snapshots.hpp"
 #include "wire/keeper_templates.hpp"
 
 // The messages between oyatd and oyat-keeper: one SOCK_SEQPACKET unix socket, one protobuf message a packet,
@@ -44,6 +45,12 @@ struct KeeperRequest {
     std::optional<PullBrake> brake;
     std::optional<GetBrakes> brakes;
     std::optional<SearchPackages> search_packages;
+    std::optional<MakeSnapshot> make_snapshot;
+    std::optional<ListSnapshots> list_snapshots;
+    std::optional<RemoveSnapshot> remove_snapshot;
+    std::optional<StoreBox> store;
+    std::optional<WakeBox> wake;
+    std::optional<ResetBox> reset;
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -65,6 +72,12 @@ struct KeeperRequest {
         v(17, brake);
         v(18, brakes);
         v(19, search_packages);
+        v(20, make_snapshot);
+        v(21, list_snapshots);
+        v(22, remove_snapshot);
+        v(23, store);
+        v(24, wake);
+        v(25, reset);
     }
 };
 
@@ -75,7 +88,9 @@ struct KeeperRequest {
                        r.stats.has_value() + r.open_audit.has_value() + r.drop_audit.has_value() +
                        r.list_templates.has_value() + r.import_template.has_value() +
                        r.export_template.has_value() + r.remove_template.has_value() + r.brake.has_value() +
-                       r.brakes.has_value() + r.search_packages.has_value();
+                       r.brakes.has_value() + r.search_packages.has_value() + r.make_snapshot.has_value() +
+                       r.list_snapshots.has_value() + r.remove_snapshot.has_value() + r.store.has_value() +
+                       r.wake.has_value() + r.reset.has_value();
     return orders == 1 && r.id != 0;
 }
 
@@ -130,6 +145,8 @@ struct KeeperReply {
     std::optional<KeeperEvent> event;  // set when id == 0: unsolicited
     std::optional<BrakeFacts> brakes;
     std::optional<PackagesFound> packages;
+    std::optional<SnapshotInfo> snapshot;
+    std::optional<SnapshotList> snapshots;
     template <class V>
     void fields(V& v) {
         v(1, id);
@@ -145,6 +162,8 @@ struct KeeperReply {
         v(11, event);
         v(12, brakes);
         v(13, packages);
+        v(14, snapshot);
+        v(15, snapshots);
     }
 };
 

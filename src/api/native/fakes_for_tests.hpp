@@ -133,6 +133,16 @@ public:
     Task<Fd> open_audit(std::string, std::uint32_t) override { return away<Fd>(); }
     Task<> drop_audit(std::string, std::uint32_t) override { co_await away<int>(); }
     Task<packages::Listing> find_packages(std::string) override { return away<packages::Listing>(); }
+    Task<core::SnapshotFacts> make_snapshot(std::string, bool) override {
+        return away<core::SnapshotFacts>();
+    }
+    Task<std::vector<core::SnapshotFacts>> snapshots() override {
+        return away<std::vector<core::SnapshotFacts>>();
+    }
+    Task<> remove_snapshot(std::string) override { co_await away<int>(); }
+    Task<core::BoxUsage> store(std::string, bool) override { return away<core::BoxUsage>(); }
+    Task<core::NewBox> wake(std::string) override { return away<core::NewBox>(); }
+    Task<> reset(std::string, std::string) override { co_await away<int>(); }
     Task<std::vector<core::TemplateFacts>> templates() override {
         co_return std::vector<core::TemplateFacts>{};
     }
