@@ -63,6 +63,13 @@ void create_subvolume(int parent, const std::string& name) {
     sys(::ioctl(parent, BTRFS_IOC_SUBVOL_CREATE, &args), "make subvolume " + name);
 }
 
+void copy_subvolume(int of, int parent, const std::string& name) {
+    btrfs_ioctl_vol_args_v2 args{};
+    args.fd = of;
+    name_into(args.name, sizeof args.name, name);
+    sys(::ioctl(parent, BTRFS_IOC_SNAP_CREATE_V2, &args), "copy subvolume as " + name);
+}
+
 void destroy_subvolume(int parent, const std::string& name) {
     btrfs_ioctl_vol_args args{};
     name_into(args.name, sizeof args.name, name);

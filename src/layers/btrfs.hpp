@@ -13,6 +13,9 @@ void enable_quota(int root);
 [[nodiscard]] bool quota_is_on(int root);
 
 void create_subvolume(int parent, const std::string& name);
+// Shares all blocks with `of`. On disk when it returns. (One that the kernel holds to be read-only could not
+// be renamed.)
+void copy_subvolume(int of, int parent, const std::string& name);
 // Takes as long as the subvolume is big; most of the work goes on in the kernel's background.
 void destroy_subvolume(int parent, const std::string& name);
 [[nodiscard]] std::uint64_t subvolume_id(int subvolume);

@@ -51,6 +51,12 @@ Fd BtrfsStore::open_and_note(const std::string& id, const DiskLimit& limit) {
     return box;
 }
 
+Fd BtrfsStore::reopen_box(std::string_view id, const DiskLimit& limit) {
+    Fd box = open_box(id, limit);
+    in("reopen box", [&] { Shelf::renew_work(box.get()); });
+    return box;
+}
+
 Fd BtrfsStore::box(std::string_view id) const {
     check_box_id(id);
     return open_directory(shelf_.boxes(), std::string{id});
@@ -80,6 +86,35 @@ void BtrfsStore::discard(std::string_view id) {
 
 void BtrfsStore::remove_discarded(int trash) const {
     for (const std::string& name : names_in(trash)) btrfs::destroy_subvolume(trash, name);
+}
+
+void BtrfsStore::save(std::string_view id, std::string_view saved) const {
+    check_box_id(id);
+    check_box_id(saved);
+    in("save box", [&] {
+        const Fd box = open_directory(shelf_.boxes(), std::string{id});
+        btrfs::copy_subvolume(box.get(), shelf_.saved(), std::string{saved});
+    });
+}
+
+void BtrfsStore::begin_box_of(std::string_view saved, std::string_view id, const DiskLimit& limit) {
+    check_box_id(id);
+    check_box_id(saved);
+    in("copy box", [&] {
+        const Fd from = open_directory(shelf_.saved(), std::string{saved});
+        btrfs::copy_subvolume(from.get(), shelf_.boxes(), std::string{id});
+        Defer undo{[&] { discard(id); }};
+        const Fd box = open_and_note(std::string{id}, limit);
+        btrfs::limit_subvolume(box.get(), limit.bytes);
+        undo.dismiss();
+    });
+}
+
+void BtrfsStore::fill(std::string_view, std::string_view) const {}
+
+void BtrfsStore::drop(std::string_view saved) {
+    check_box_id(saved);
+    shelf_.drop(std::string{saved});
 }
 
 StoreRoom BtrfsStore::room() const {

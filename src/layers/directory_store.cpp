@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/throwing.hpp"
 #include "layers/directory.hpp"
 #include "layers/room.hpp"
+#include "layers/tree_copy.hpp"
 
 namespace oyat::layers {
 namespace {
@@ -62,6 +64,12 @@ Fd DirectoryStore::open_box(std::string_view id, const DiskLimit& limit) {
     });
 }
 
+Fd DirectoryStore::reopen_box(std::string_view id, const DiskLimit& limit) {
+    Fd box = open_box(id, limit);
+    in("reopen box", [&] { Shelf::renew_work(box.get()); });
+    return box;
+}
+
 Fd DirectoryStore::box(std::string_view id) const {
     check_box_id(id);
     return open_directory(shelf_.boxes(), std::string{id});
@@ -105,6 +113,39 @@ void DirectoryStore::remove_discarded(int trash) const {
         remove_tree(trash, name);
         if (project != 0) ProjectQuota::forget(trash, project);
     }
+}
+
+void DirectoryStore::save(std::string_view id, std::string_view saved) const {
+    check_box_id(id);
+    check_box_id(saved);
+    in("save box", [&] {
+        const Fd box = open_directory(shelf_.boxes(), std::string{id});
+        sys(::mkdirat(shelf_.saved(), std::string{saved}.c_str(), 0700), "mkdir");
+        const Fd copy = open_directory(shelf_.saved(), std::string{saved});
+        copy_tree(open_directory(box.get(), "u").get(), make_directory(copy.get(), "u", 0755).get());
+        sys(::syncfs(copy.get()), "sync the store");
+    });
+}
+
+void DirectoryStore::begin_box_of(std::string_view saved, std::string_view id, const DiskLimit& limit) {
+    check_box_id(saved);
+    in("copy box", [&] { static_cast<void>(open_directory(shelf_.saved(), std::string{saved})); });
+    static_cast<void>(make_box(id, limit));
+}
+
+void DirectoryStore::fill(std::string_view saved, std::string_view id) const {
+    check_box_id(id);
+    check_box_id(saved);
+    in("copy box", [&] {
+        const Fd from = open_directory(shelf_.saved(), std::string{saved});
+        const Fd box = open_directory(shelf_.boxes(), std::string{id});
+        copy_tree(open_directory(from.get(), "u").get(), open_directory(box.get(), "u").get());
+    });
+}
+
+void DirectoryStore::drop(std::string_view saved) {
+    check_box_id(saved);
+    shelf_.drop(std::string{saved});
 }
 
 StoreRoom DirectoryStore::room() const {

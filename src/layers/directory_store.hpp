@@ -26,9 +26,16 @@ public:
 
     Fd make_box(std::string_view id, const DiskLimit& limit) override;
     Fd open_box(std::string_view id, const DiskLimit& limit) override;
+    Fd reopen_box(std::string_view id, const DiskLimit& limit) override;
     [[nodiscard]] Fd box(std::string_view id) const override;
     void set_limit(std::string_view id, const DiskLimit& limit) override;
     [[nodiscard]] DiskUse use(std::string_view id) const override;
+    void save(std::string_view id, std::string_view saved) const override;
+    [[nodiscard]] bool begins_full() const override { return false; }
+    void begin_box_of(std::string_view saved, std::string_view id, const DiskLimit& limit) override;
+    void fill(std::string_view saved, std::string_view id) const override;
+    [[nodiscard]] std::vector<std::string> saved() const override { return shelf_.saved_names(); }
+    void drop(std::string_view saved) override;
     [[nodiscard]] std::vector<std::string> boxes() const override { return shelf_.box_names(); }
     void discard(std::string_view id) override;
     [[nodiscard]] std::size_t trash() const override { return shelf_.trash_names().size(); }

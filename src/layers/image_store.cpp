@@ -82,16 +82,9 @@ Fd ImageStore::make_box(std::string_view id, const DiskLimit& limit) {
     check_box_id(id);
     const std::string name{id};
     return in("make box", [&] {
-        const Fd from = formatted_image(limit);
-        const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-        const Fd image{sys(::openat(shelf_.boxes(), name.c_str(), flags, 0600), "create image")};
+        static_cast<void>(copy_image(formatted_image(limit), shelf_.boxes(), name));
         Defer undo{[&] { discard(name); }};
-        if (copy_ == Copy::share_blocks) {
-            sys(::ioctl(image.get(), FICLONE, from.get()), "share the blocks of an image");
-        } else {
-            copy_sparse(from.get(), image.get(), sys(::lseek(from.get(), 0, SEEK_END), "size of image"));
-        }
-        Fd box = mount_box(name, image.get(), limit);
+        Fd box = open_box(id, limit);
         sys(::fchmodat(box.get(), ".", 0700, 0), "close box to others");
         Shelf::furnish(box.get());
         undo.dismiss();
@@ -99,14 +92,73 @@ Fd ImageStore::make_box(std::string_view id, const DiskLimit& limit) {
     });
 }
 
+Fd ImageStore::copy_image(const Fd& from, int directory, const std::string& name) const {
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    Fd image{sys(::openat(directory, name.c_str(), flags, 0600), "create image")};
+    Defer undo{[&] { ::unlinkat(directory, name.c_str(), 0); }};
+    if (copy_ == Copy::share_blocks) {
+        sys(::ioctl(image.get(), FICLONE, from.get()), "share the blocks of an image");
+    } else {
+        copy_sparse(from.get(), image.get(), sys(::lseek(from.get(), 0, SEEK_END), "size of image"));
+    }
+    undo.dismiss();
+    return image;
+}
+
+void ImageStore::save(std::string_view id, std::string_view saved) const {
+    check_box_id(saved);
+    in("save box", [&] {
+        const Fd image = open_image(shelf_.boxes(), id);
+        // What the file system has not written yet goes to its journal; the copy's first mount reads that.
+        if (mounted_.contains(id)) sys(::syncfs(box(id).get()), "sync box");
+        const Fd copy = copy_image(image, shelf_.saved(), std::string{saved});
+        sys(::fsync(copy.get()), "sync image");
+        sys(::fsync(shelf_.saved()), "sync saved images");
+    });
+}
+
+// An image has the size that it was formatted with.
+void ImageStore::begin_box_of(std::string_view saved, std::string_view id, const DiskLimit& limit) {
+    check_box_id(id);
+    in("copy box", [&] {
+        struct stat facts{};
+        sys(::fstat(open_image(shelf_.saved(), saved).get(), &facts), "stat image");
+        if (static_cast<std::uint64_t>(facts.st_size) != image_bytes(limit)) {
+            throw Error{Errc::unimplemented,
+                        "the size of a sandbox's disk image can't be changed: a copy "
+                        "has the disk limit of what it is a copy of"};
+        }
+    });
+}
+
+void ImageStore::fill(std::string_view saved, std::string_view id) const {
+    check_box_id(id);
+    in("copy box", [&] {
+        static_cast<void>(copy_image(open_image(shelf_.saved(), saved), shelf_.boxes(), std::string{id}));
+    });
+}
+
+void ImageStore::drop(std::string_view saved) {
+    check_box_id(saved);
+    shelf_.drop(std::string{saved});
+}
+
+Fd ImageStore::open_image(int directory, std::string_view name) {
+    check_box_id(name);
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+    return Fd{sys(::openat(directory, std::string{name}.c_str(), flags), "open image")};
+}
+
 Fd ImageStore::open_box(std::string_view id, const DiskLimit& limit) {
     check_box_id(id);
     const std::string name{id};
-    return in("open box", [&] {
-        const Fd image{
-            sys(::openat(shelf_.boxes(), name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC), "open image")};
-        return mount_box(name, image.get(), limit);
-    });
+    return in("open box", [&] { return mount_box(name, open_image(shelf_.boxes(), name).get(), limit); });
+}
+
+Fd ImageStore::reopen_box(std::string_view id, const DiskLimit& limit) {
+    Fd box = open_box(id, limit);
+    in("reopen box", [&] { Shelf::renew_work(box.get()); });
+    return box;
 }
 
 Fd ImageStore::box(std::string_view id) const {

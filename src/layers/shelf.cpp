@@ -10,12 +10,26 @@
 #include "layers/directory.hpp"
 
 namespace oyat::layers {
+namespace {
+
+void make_room(int box, const char* name) {
+    sys(::mkdirat(box, name, 0755), "mkdir in box");
+    sys(::fchmodat(box, name, 0755, 0), "chmod in box");  // whatever the umask
+}
+
+}  // namespace
 
 Shelf::Shelf(int root)
-    : boxes_{make_directory(root, "boxes", 0700)}, trash_{make_directory(root, "trash", 0700)} {}
+    : boxes_{make_directory(root, "boxes", 0700)},
+      saved_{make_directory(root, "saved", 0700)},
+      trash_{make_directory(root, "trash", 0700)} {}
 
 std::vector<std::string> Shelf::box_names() const {
     return names_in(boxes_.get());
+}
+
+std::vector<std::string> Shelf::saved_names() const {
+    return names_in(saved_.get());
 }
 
 std::vector<std::string> Shelf::trash_names() const {
@@ -23,15 +37,25 @@ std::vector<std::string> Shelf::trash_names() const {
 }
 
 void Shelf::discard(const std::string& name) const {
-    if (::renameat(boxes_.get(), name.c_str(), trash_.get(), name.c_str()) == 0 || errno == ENOENT) return;
+    move_to_trash(boxes_.get(), name);
+}
+
+void Shelf::drop(const std::string& name) const {
+    move_to_trash(saved_.get(), name);
+}
+
+void Shelf::move_to_trash(int from, const std::string& name) const {
+    if (::renameat(from, name.c_str(), trash_.get(), name.c_str()) == 0 || errno == ENOENT) return;
     throw errno_error(errno, "move " + name + " to the trash");
 }
 
 void Shelf::furnish(int box) {
-    for (const char* name : {"u", "w"}) {
-        sys(::mkdirat(box, name, 0755), "mkdir in box");
-        sys(::fchmodat(box, name, 0755, 0), "chmod in box");  // whatever the umask
-    }
+    for (const char* name : {"u", "w"}) make_room(box, name);
+}
+
+void Shelf::renew_work(int box) {
+    remove_tree(box, "w");
+    make_room(box, "w");
 }
 
 void check_box_id(std::string_view id) {

@@ -30,6 +30,9 @@ public:
     // The box of a living sandbox that a former keeper made. `limit` is what its record says.
     [[nodiscard]] virtual Fd open_box(std::string_view id, const DiskLimit& limit) = 0;
 
+    // The box of a sandbox that does not run, for its next start: `w` is empty again.
+    [[nodiscard]] virtual Fd reopen_box(std::string_view id, const DiskLimit& limit) = 0;
+
     // The box of a living sandbox, to be looked at. Throws `not_found`.
     [[nodiscard]] virtual Fd box(std::string_view id) const = 0;
 
@@ -39,6 +42,19 @@ public:
     // As the kernel last counted: btrfs counts at each commit, up to 30 seconds late (its limit is always
     // exact).
     [[nodiscard]] virtual DiskUse use(std::string_view id) const = 0;
+
+    // Copies a box as `saved`, which never changes. Whoever writes to the box stands still meanwhile. What
+    // was copied survives a power cut. As slow as the box is big, but on a store that shares blocks. Changes
+    // nothing that this object remembers: for a forked child.
+    virtual void save(std::string_view id, std::string_view saved) const = 0;
+    // A box that begins as a saved copy takes three steps: begin it, fill it (slow, for a forked child, and
+    // nothing at all where `begins_full`), and reopen_box(). Undone by discard() at any point.
+    [[nodiscard]] virtual bool begins_full() const = 0;
+    virtual void begin_box_of(std::string_view saved, std::string_view id, const DiskLimit& limit) = 0;
+    virtual void fill(std::string_view saved, std::string_view id) const = 0;
+    [[nodiscard]] virtual std::vector<std::string> saved() const = 0;
+    // As discard().
+    virtual void drop(std::string_view saved) = 0;
 
     // The boxes that exist, sorted: leftovers are those that no living sandbox owns.
     [[nodiscard]] virtual std::vector<std::string> boxes() const = 0;

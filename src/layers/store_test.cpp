@@ -223,6 +223,56 @@ TEST_P(StoreTest, LimitsCanBeRaisedInUseOrSayThatTheyCanNot) {
     }
 }
 
+TEST_P(StoreTest, CopiesABoxThatNeitherSideChangesForTheOther) {
+    const DiskLimit limit{.bytes = 64 << 20, .inodes = 4096};
+    const Fd box = store_->make_box("one", limit);
+    ASSERT_EQ(create_as(0, open_directory(box.get(), "u").get(), "before"), 0);
+    store_->save("one", "kept");
+    ASSERT_EQ(create_as(0, open_directory(box.get(), "u").get(), "after"), 0);
+    EXPECT_EQ(store_->saved(), std::vector<std::string>{"kept"});
+
+    for (const char* id : {"two", "three"}) {
+        store_->begin_box_of("kept", id, limit);
+        store_->fill("kept", id);
+        const Fd copy = store_->reopen_box(id, limit);
+        const Fd upper = open_directory(copy.get(), "u");
+        EXPECT_EQ(names_in(upper.get()), std::vector<std::string>{"before"});
+        ASSERT_EQ(create_as(0, upper.get(), id), 0);
+        EXPECT_TRUE(names_in(open_directory(copy.get(), "w").get()).empty());
+    }
+    const std::vector<std::string> changed{"after", "before"};
+    EXPECT_EQ(names_in(open_directory(box.get(), "u").get()), changed);
+
+    store_->drop("kept");
+    EXPECT_TRUE(store_->saved().empty());
+    Sweeper{*store_}.finish();
+    EXPECT_EQ(store_->trash(), 0u);
+}
+
+TEST_P(StoreTest, HoldsACopyToItsLimit) {
+    const DiskLimit limit{.bytes = 16 << 20, .inodes = 4096};
+    static_cast<void>(store_->make_box("one", limit));
+    store_->save("one", "kept");
+    store_->begin_box_of("kept", "two", limit);
+    store_->fill("kept", "two");
+    const Fd copy = store_->reopen_box("two", limit);
+    ASSERT_EQ(::fchmodat(copy.get(), "u", 0777, 0), 0);
+    ASSERT_EQ(::fchmodat(copy.get(), ".", 0755, 0), 0);
+    if (store_->facts().bytes_hard) {
+        EXPECT_LE(fill(copy.get(), 100), 16);
+    } else {
+        EXPECT_EQ(fill(copy.get(), 20), 20);
+    }
+    store_->drop("kept");
+}
+
+TEST_P(StoreTest, HasNoCopyOfWhatIsNotThere) {
+    EXPECT_THROW(store_->save("nobody", "kept"), Error);
+    EXPECT_THROW(store_->begin_box_of("nothing", "two", {}), Error);
+    EXPECT_TRUE(store_->saved().empty());
+    store_->drop("nothing");
+}
+
 TEST_P(StoreTest, ItSaysHowItLimitsAndHowMuchRoomThereIs) {
     EXPECT_FALSE(store_->facts().disk_limit_by.empty());
     EXPECT_TRUE(store_->facts().inodes_hard || !store_->facts().inodes_by.empty());
