@@ -217,7 +217,8 @@ std::optional<Box> BoxFactory::adopt(const BoxRecord& record) {
     std::optional<cgroup::Group> group = rooms_.groups.find(record.id);
     if (!process || !group || engine::has_ended(*process)) return std::nullopt;
     const Fd disk = rooms_.store.open_box(record.id, disk_limit(record.limits));
-    netns::Netns network = netns::Netns::of_process(static_cast<pid_t>(record.pid));
+    netns::Netns network =
+        netns::Netns::of_process(static_cast<pid_t>(record.pid), netns::Shape::loopback);
     const std::uint64_t oom_kills = group->stats().oom_kills;
     // Last, since nothing gives it back.
     const layers::IdRange range = rooms_.ids.adopt(record.uid_base);

@@ -129,7 +129,7 @@ int serve(const Options& options) {
     // Each takes away what is empty, also when the rest of the start fails.
     const Defer remove_groups{[&] { groups.remove(); }};
     groups.throttle_device(store->facts().device);
-    netns::NetnsPool namespaces{kReadyNamespaces};
+    netns::NetnsPool namespaces{netns::Shape::loopback, kReadyNamespaces};
     const Records records{state.path("records")};
     const AgentDoors doors{options.run + "/agents"};
     const Defer remove_doors{[&] { doors.remove_all_if_empty(); }};

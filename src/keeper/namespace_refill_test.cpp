@@ -17,7 +17,7 @@ std::size_t count(const std::string& text, std::string_view what) {
 // At a machine's limit the log would else get a hundred lines a second.
 TEST(NamespaceRefill, WaitsBeforeItTriesAgainWhatFailed) {
     Loop loop;
-    netns::NetnsPool pool{1};
+    netns::NetnsPool pool{netns::Shape::loopback, 1};
     const NamespaceRefill refill{loop, pool};
     loop.after(Millis{200}, [&] { loop.stop(); });
 

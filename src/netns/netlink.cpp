@@ -64,6 +64,11 @@ void NetlinkBatch::attr_text(std::uint16_t type, std::string_view text) {
     attr(type, value);
 }
 
+void NetlinkBatch::raw(std::span<const std::byte> bytes) {
+    append(bytes.data(), bytes.size());
+    pad();
+}
+
 std::size_t NetlinkBatch::open(std::uint16_t type) {
     const std::size_t opened = bytes_.size();
     const nlattr header{.nla_len = 0, .nla_type = static_cast<std::uint16_t>(type | NLA_F_NESTED)};

@@ -21,6 +21,7 @@ public:
     void attr_be(std::uint16_t type, std::uint32_t value);
     void attr_be64(std::uint16_t type, std::uint64_t value);
     void attr_text(std::uint16_t type, std::string_view text);  // with the NUL that the kernel expects
+    void raw(std::span<const std::byte> bytes);  // the fixed part that a few nested attributes begin with
 
     // Attributes added until `close` become the value of a nested one.
     [[nodiscard]] std::size_t open(std::uint16_t type);

@@ -9,10 +9,11 @@
 
 namespace oyat::netns {
 
-// Ready namespaces, made off the request's path. They do not depend on the template and are never given back.
+// Ready namespaces of one shape, made off the request's path. They do not depend on the template and are
+// never given back.
 class NetnsPool {
 public:
-    explicit NetnsPool(std::size_t wanted) : wanted_{wanted} {}
+    NetnsPool(Shape shape, std::size_t wanted) : shape_{shape}, wanted_{wanted} {}
 
     // A ready one, or a new one when the pool is drained.
     [[nodiscard]] Netns take();
@@ -27,6 +28,7 @@ public:
     [[nodiscard]] std::size_t wanted() const noexcept { return wanted_; }
 
 private:
+    Shape shape_;
     std::size_t wanted_;
     std::vector<Netns> ready_;
     std::function<void()> on_taken_;

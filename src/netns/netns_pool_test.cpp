@@ -8,7 +8,7 @@ namespace {
 
 TEST(NetnsPool, RefillsAFewAtATimeUpToWhatIsWanted) {
     if (::geteuid() != 0) GTEST_SKIP() << "making a network namespace needs root";
-    NetnsPool pool{3};
+    NetnsPool pool{Shape::loopback, 3};
     EXPECT_TRUE(pool.refill(2));
     EXPECT_EQ(pool.ready(), 2U);
     EXPECT_FALSE(pool.refill(2));
@@ -17,7 +17,7 @@ TEST(NetnsPool, RefillsAFewAtATimeUpToWhatIsWanted) {
 
 TEST(NetnsPool, GivesEachOutOnceAndNeverRunsDry) {
     if (::geteuid() != 0) GTEST_SKIP() << "making a network namespace needs root";
-    NetnsPool pool{1};
+    NetnsPool pool{Shape::loopback, 1};
     pool.refill(1);
     const Netns first = pool.take();
     const Netns second = pool.take();

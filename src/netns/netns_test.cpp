@@ -2,10 +2,8 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <linux/netfilter_ipv4.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,12 +15,14 @@
 #include <string>
 #include <string_view>
 
-#include "base/assert.hpp"
 #include "base/throwing.hpp"
+#include "netns/test_sockets.hpp"
 #include "netns/visit.hpp"
 
 namespace oyat::netns {
 namespace {
+
+using namespace test;
 
 class NetnsTest : public testing::Test {
 protected:
@@ -31,53 +31,12 @@ protected:
     }
 };
 
-sockaddr_in address(const char* text, std::uint16_t port) {
-    sockaddr_in made{.sin_family = AF_INET, .sin_port = ::htons(port)};
-    OYAT_ASSERT(::inet_pton(AF_INET, text, &made.sin_addr) == 1);
-    return made;
-}
-
-std::string text(const sockaddr_in& address) {
-    std::array<char, INET_ADDRSTRLEN> host{};
-    ::inet_ntop(AF_INET, &address.sin_addr, host.data(), host.size());
-    return std::string{host.data()} + ":" + std::to_string(::ntohs(address.sin_port));
-}
-
-// A blocking socket as a program inside would make it; its waits end after two seconds.
 Fd socket_inside(const Netns& netns, int family, int type, int protocol = 0) {
-    const Visit visit{netns.fd()};
-    Fd made{sys(::socket(family, type | SOCK_CLOEXEC, protocol), "socket")};
-    const timeval limit{.tv_sec = 2};
-    ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    return made;
-}
-
-template <class Address>
-int connect_error(int socket, const Address& to) {
-    return ::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0 ? 0 : errno;
-}
-
-template <class Address>
-int send_error(int socket, const Address& to) {
-    return ::sendto(socket, "?", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 1 ? 0 : errno;
-}
-
-Fd accept_one(int listener) {
-    pollfd ready{.fd = listener, .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, 2000) != 1) return {};
-    return Fd{::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)};
-}
-
-std::string original_destination(int accepted) {
-    sockaddr_in to{};
-    socklen_t length = sizeof to;
-    sys(::getsockopt(accepted, SOL_IP, SO_ORIGINAL_DST, &to, &length), "SO_ORIGINAL_DST");
-    return text(to);
+    return test::socket_inside(netns.fd(), family, type, protocol);
 }
 
 TEST_F(NetnsTest, EveryTcpConnectionArrivesAtTheProxyWithItsDestination) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     for (const auto& to :
          {address("8.8.8.8", 443), address("192.168.1.1", 22), address("169.254.169.254", 80)}) {
@@ -90,7 +49,7 @@ TEST_F(NetnsTest, EveryTcpConnectionArrivesAtTheProxyWithItsDestination) {
 }
 
 TEST_F(NetnsTest, BytesFlowBothWaysThroughARedirectedConnection) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
     ASSERT_EQ(connect_error(client.get(), address("8.8.8.8", 80)), 0);
@@ -104,7 +63,7 @@ TEST_F(NetnsTest, BytesFlowBothWaysThroughARedirectedConnection) {
 }
 
 TEST_F(NetnsTest, AConnectionStraightToTheListenerShowsTheListenerAsDestination) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
     ASSERT_EQ(connect_error(client.get(), address("127.0.0.1", kProxyPort)), 0);
@@ -120,7 +79,7 @@ TEST_F(NetnsTest, AConnectionStraightToTheListenerShowsTheListenerAsDestination)
 }
 
 TEST_F(NetnsTest, DnsToAnyServerIsAnsweredByOurSocket) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd client = socket_inside(netns, AF_INET, SOCK_DGRAM);
     ASSERT_EQ(connect_error(client.get(), address("9.9.9.9", 53)), 0);  // so only its answers are accepted
@@ -137,7 +96,7 @@ TEST_F(NetnsTest, DnsToAnyServerIsAnsweredByOurSocket) {
 }
 
 TEST_F(NetnsTest, DnsOverTcpHasItsOwnListener) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
     ASSERT_EQ(connect_error(client.get(), address("9.9.9.9", 53)), 0);
@@ -145,13 +104,13 @@ TEST_F(NetnsTest, DnsOverTcpHasItsOwnListener) {
 }
 
 TEST_F(NetnsTest, WithoutListenersAConnectionIsRefusedAtOnce) {
-    const Netns netns = Netns::make();
+    const Netns netns = Netns::make(Shape::loopback);
     const Fd client = socket_inside(netns, AF_INET, SOCK_STREAM);
     EXPECT_EQ(connect_error(client.get(), address("8.8.8.8", 443)), ECONNREFUSED);
 }
 
 TEST_F(NetnsTest, OtherUdpFailsAtOnce) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd udp = socket_inside(netns, AF_INET, SOCK_DGRAM);
     for (const std::uint16_t port : {443, 123, 500, 51820}) {
@@ -160,7 +119,7 @@ TEST_F(NetnsTest, OtherUdpFailsAtOnce) {
 }
 
 TEST_F(NetnsTest, PingToOutsideFailsAtOnceAndToOurselvesWorksForAnyUser) {
-    const Netns netns = Netns::make();
+    const Netns netns = Netns::make(Shape::loopback);
     const Fd ping = socket_inside(netns, AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
     icmphdr echo{.type = ICMP_ECHO};
     const auto send_to = [&](const sockaddr_in& to) {
@@ -174,7 +133,7 @@ TEST_F(NetnsTest, PingToOutsideFailsAtOnceAndToOurselvesWorksForAnyUser) {
 }
 
 TEST_F(NetnsTest, Ipv6BeyondLoopbackIsUnreachableAtOnce) {
-    const Netns netns = Netns::make();
+    const Netns netns = Netns::make(Shape::loopback);
     for (const char* host : {"2001:4860:4860::8888", "fe80::1", "ff02::1", "64:ff9b::808:808"}) {
         const Fd tcp = socket_inside(netns, AF_INET6, SOCK_STREAM);
         sockaddr_in6 to{.sin6_family = AF_INET6, .sin6_port = ::htons(443)};
@@ -187,7 +146,7 @@ TEST_F(NetnsTest, Ipv6BeyondLoopbackIsUnreachableAtOnce) {
 }
 
 TEST_F(NetnsTest, AnIpv4AddressInIpv6ClothesTakesTheSameWay) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     sockaddr_in6 to{.sin6_family = AF_INET6, .sin6_port = ::htons(443)};
     ASSERT_EQ(::inet_pton(AF_INET6, "::ffff:8.8.8.8", &to.sin6_addr), 1);
@@ -208,14 +167,14 @@ Fd listen_inside(const Netns& netns, const char* host, std::uint16_t port) {
 }
 
 TEST_F(NetnsTest, DialReachesAServerOnLoopback) {
-    const Netns netns = Netns::make();
+    const Netns netns = Netns::make(Shape::loopback);
     const Fd server = listen_inside(netns, "127.0.0.1", 80);
     const Fd dialed = netns.dial(80);
     EXPECT_TRUE(accept_one(server.get()));
 }
 
 TEST_F(NetnsTest, DialReachesAServerThatIsBoundToIpv6LoopbackAlone) {
-    const Netns netns = Netns::make();
+    const Netns netns = Netns::make(Shape::loopback);
     const Fd server = socket_inside(netns, AF_INET6, SOCK_STREAM);
     const sockaddr_in6 at{.sin6_family = AF_INET6, .sin6_port = ::htons(3000), .sin6_addr = in6addr_loopback};
     ASSERT_EQ(::bind(server.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0)
@@ -226,7 +185,7 @@ TEST_F(NetnsTest, DialReachesAServerThatIsBoundToIpv6LoopbackAlone) {
 }
 
 TEST_F(NetnsTest, DialRefusesWhereNobodyListensAndOurOwnPorts) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const auto code_of = [&](std::uint16_t port) {
         try {
@@ -245,7 +204,7 @@ TEST_F(NetnsTest, DialRefusesWhereNobodyListensAndOurOwnPorts) {
 // The namespace as a later keeper finds it: by a process that is in it.
 Netns again(const Netns& netns) {
     const Visit visit{netns.fd()};
-    return Netns::of_process(::gettid());
+    return Netns::of_process(::gettid(), Shape::loopback);
 }
 
 int tracked_flows(const Netns& netns) {
@@ -258,7 +217,7 @@ int tracked_flows(const Netns& netns) {
 
 // Threats X-06: a tracked flow takes kernel memory that is charged to nobody.
 TEST_F(NetnsTest, TrafficAmongTheSandboxesOwnProgramsIsNotTracked) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd udp = socket_inside(netns, AF_INET, SOCK_DGRAM);
     for (std::uint16_t port = 1000; port < 1500; ++port) {
@@ -272,7 +231,7 @@ TEST_F(NetnsTest, TrafficAmongTheSandboxesOwnProgramsIsNotTracked) {
 }
 
 TEST_F(NetnsTest, AFloodOfNewFlowsIsCutOff) {
-    Netns netns = Netns::make();
+    Netns netns = Netns::make(Shape::loopback);
     const Listeners listeners = netns.make_listeners();
     const Fd udp = socket_inside(netns, AF_INET, SOCK_DGRAM);
     const auto start = std::chrono::steady_clock::now();
@@ -289,7 +248,7 @@ TEST_F(NetnsTest, AFloodOfNewFlowsIsCutOff) {
 
 // While oyatd is dead its listeners are closed, and a program inside can take their ports.
 TEST_F(NetnsTest, AProgramThatTakesAReservedPortDoesNotStopNewListeners) {
-    const Netns made = Netns::make();
+    const Netns made = Netns::make(Shape::loopback);
     const Fd thief = listen_inside(made, "0.0.0.0", kProxyPort);
     const Fd thief_of_dns = listen_inside(made, "127.0.0.1", kDnsPort);
     Netns netns = again(made);
@@ -303,7 +262,7 @@ TEST_F(NetnsTest, AProgramThatTakesAReservedPortDoesNotStopNewListeners) {
 }
 
 TEST_F(NetnsTest, ListenersAreMadeAnewAfterBothDaemonsDied) {
-    Netns first = Netns::make();
+    Netns first = Netns::make(Shape::loopback);
     (void)first.make_listeners();
     Netns second = again(first);
     const Listeners listeners = second.make_listeners();
@@ -313,7 +272,7 @@ TEST_F(NetnsTest, ListenersAreMadeAnewAfterBothDaemonsDied) {
 }
 
 TEST_F(NetnsTest, ListenersFindTheirPortsAgainAfterTheThiefHasGone) {
-    const Netns made = Netns::make();
+    const Netns made = Netns::make(Shape::loopback);
     {
         const Fd thief = listen_inside(made, "127.0.0.1", kProxyPort);
         (void)again(made).make_listeners();
@@ -327,9 +286,10 @@ TEST_F(NetnsTest, ListenersFindTheirPortsAgainAfterTheThiefHasGone) {
 
 TEST_F(NetnsTest, TheCallerIsBackHomeAfterwards) {
     const Fd before = Visit::open_here();
-    const Netns netns = Netns::make();
-    EXPECT_EQ(Netns::of_process(::getpid()).inode(), Netns::of_process(::getppid()).inode());
-    EXPECT_NE(netns.inode(), Netns::of_process(::getpid()).inode());
+    const Netns netns = Netns::make(Shape::loopback);
+    EXPECT_EQ(Netns::of_process(::getpid(), Shape::loopback).inode(),
+              Netns::of_process(::getppid(), Shape::loopback).inode());
+    EXPECT_NE(netns.inode(), Netns::of_process(::getpid(), Shape::loopback).inode());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "engine/common/process.hpp"
 #include "engine/common/work.hpp"
 #include "layers/id_range.hpp"
+#include "netns/netns.hpp"
 #include "wire/keeper_messages.hpp"
 
 namespace oyat::engine {
@@ -26,18 +29,16 @@ struct Parts {
     wire::BoxLimits limits;
     layers::IdRange range;  // of host user ids that are this sandbox's own
     std::span<const int>
-        lowers;         // read-only layers, newest first (O_PATH): the operator's, then the template's
-    int box = -1;       // its writable part (layers::Store), its disk limit in force
-    int netns = -1;     // shaped as Engine::network() says
+        lowers;    // read-only layers, newest first (O_PATH): the operator's, then the template's
+    int box = -1;  // its writable part (layers::Store), its disk limit in force
+    netns::Netns* network = nullptr;  // of the engine's shape; what of it the sandbox is to hold (the tap) is
+                                      // taken out of it
     int listener = -1;  // a listening unix socket in a directory that only root sees, for the agent
     const cgroup::Group* group = nullptr;
     std::uint64_t open_files = 0;
     std::string_view extra_hosts;  // lines for /etc/hosts from the operator
     int memory = -1;               // a directory that checkpoint() wrote: go on from there. -1: start anew
 };
-
-// How a sandbox's network namespace must look: `lo` alone, a tap, or a veth into a second namespace.
-enum class Network : std::uint8_t { loopback, tap, veth };
 
 // A sandbox that runs, as an engine needs to know it.
 struct Running {
@@ -56,7 +57,7 @@ public:
 
     // What it is, what it can do, and why it is off where it is. May change while a probe runs.
     [[nodiscard]] virtual wire::EngineInfo info() const = 0;
-    [[nodiscard]] virtual Network network() const noexcept = 0;
+    [[nodiscard]] virtual netns::Shape network() const noexcept = 0;
 
     // Starts a sandbox; done when its agent can be connected to. A work that is given up, or fails, leaves
     // nothing but what forget() removes.
@@ -78,6 +79,10 @@ public:
     // Other limits for a sandbox that runs, beyond its control group and disk. Throws `unimplemented` for
     // what can't be changed.
     virtual void set_limits(const Running& sandbox, const wire::BoxLimits& limits) = 0;
+
+    // A process that stands in the sandbox's network namespace (of a veth: in the outer one) for as long as
+    // the sandbox lives. A keeper that was restarted finds the namespace by it.
+    [[nodiscard]] virtual pid_t in_network(const Running& sandbox) const { return sandbox.process.pid; }
 
     // Removes what the engine has left of a sandbox whose processes are gone, or of one that never came to
     // be. Nothing happens when there is nothing.

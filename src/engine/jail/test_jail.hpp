@@ -63,7 +63,7 @@ protected:
         layers::Staging staging;
         Launcher launcher;
         layers::IdRanges ranges{"/run/oyat-jail-test", state};
-        netns::Netns network = netns::Netns::make();
+        netns::Netns network = netns::Netns::make(netns::Shape::loopback);
     };
 
     static void SetUpTestSuite() {
