@@ -1,10 +1,15 @@
 #include "agent/agent.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "agent/file_calls.hpp"
 #include "agent/file_entry.hpp"
 #include "agent/launch.hpp"
+#include "agent/obstacles.hpp"
 #include "agent/process_listing.hpp"
 #include "agent/process_stream.hpp"
+#include "agent/renewal.hpp"
 
 namespace oyat::agent {
 namespace {
@@ -16,7 +21,9 @@ Status no_such_process(std::uint32_t pid) {
 }  // namespace
 
 Agent::Agent(Fd listener, Fd cgroup, std::uint64_t generation)
-    : processes_{loop_, std::move(cgroup)}, host_{loop_, std::move(listener), *this, generation} {}
+    : processes_{loop_, std::move(cgroup)},
+      stand_still_{processes_.groups().parent()},
+      host_{loop_, std::move(listener), *this, generation} {}
 
 std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wire::Request request) {
     if (request.spawn) return open_process(connection, id, *request.spawn);
@@ -31,6 +38,10 @@ std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wi
         connection.send_end(id, configure(*request.configure));
         return nullptr;
     }
+    if (request.quiesce) {
+        quiesce(connection, id, *request.quiesce);
+        return nullptr;
+    }
     Answer<std::string> event = call(request);
     if (!event || event->empty()) {
         connection.send_end(id, event ? Status{} : event.error());
@@ -41,6 +52,8 @@ std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wi
 
 std::unique_ptr<Stream> Agent::open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn) {
     const auto start = [&]() -> Answer<Process*> {
+        // Its group may be frozen, and the agent waits until a program has started.
+        if (stand_still_.active()) return refused(Errc::failed_precondition, "the sandbox stands still");
         if (processes_.full()) return refused(Errc::exhausted, "more than 1024 commands are running");
         Answer<User> user = users_.find(settings_.user_or_default(spawn.user));
         if (!user) return std::unexpected{std::move(user).error()};
@@ -111,6 +124,7 @@ Answer<std::string> Agent::call(const wire::Request& request) {
     if (request.stat) return entry_as(stat_path, *request.stat);
     if (request.make_dir) return entry_as(make_directory, *request.make_dir);
     if (request.chmod) return entry_as(change_mode, *request.chmod);
+    if (request.renew) return renew(*request.renew);
     if (request.resolve_user) {
         const Answer<User> user = users_.find(request.resolve_user->user);
         if (!user) return refused(Errc::not_found, user.error().message);
@@ -134,6 +148,38 @@ Status Agent::configure(wire::Configure& configure) {
     set_metadata_space(settings_.configured.metadata_space);
     host_.set_configured();
     return {};
+}
+
+Status Agent::stand_still(const wire::Quiesce& request) {
+    Status status = stand_still_.begin();
+    if (status.code == 0 && request.no_connections) status = no_outside_connections();
+    if (status.code == 0 && request.no_deleted_files) status = no_deleted_files();
+    if (status.code == 0) {
+        const Fd root{::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+        if (!root || ::syncfs(root.get()) != 0) status = errno_refusal(errno, "sync the file system");
+    }
+    if (status.code != 0) stand_still_.end();
+    return status;
+}
+
+void Agent::quiesce(Connection& connection, std::uint32_t id, const wire::Quiesce& request) {
+    const Status status = stand_still(request);
+    if (status.code == 0) {
+        connection.send(wire::FrameKind::event, id, wire::ChannelId::none,
+                        wire::encode(wire::Quiesced{.hangs_up = true}));
+    }
+    connection.send_end(id, status);
+    if (status.code == 0) connection.finish();
+}
+
+Answer<std::string> Agent::renew(const wire::Renew& request) {
+    Answer<wire::Renewed> done = renew_machine(request);
+    if (!done) return std::unexpected{std::move(done).error()};
+    if (request.generation != 0) host_.set_generation(request.generation);
+    done->generation = host_.generation();
+    // Last: no program runs before its machine is another one.
+    stand_still_.end();
+    return wire::encode(*done);
 }
 
 Status Agent::signal(const wire::Signal& request) {

@@ -11,6 +11,7 @@
 #include "agent/loop.hpp"
 #include "agent/process_table.hpp"
 #include "agent/settings.hpp"
+#include "agent/stand_still.hpp"
 #include "agent/users.hpp"
 #include "base/fd.hpp"
 
@@ -27,6 +28,10 @@ public:
 
 private:
     std::unique_ptr<Stream> open_process(Connection& connection, std::uint32_t id, wire::Spawn& spawn);
+    // Ends the connection, or refuses and changes nothing.
+    void quiesce(Connection& connection, std::uint32_t id, const wire::Quiesce& request);
+    [[nodiscard]] Status stand_still(const wire::Quiesce& request);
+    Answer<std::string> renew(const wire::Renew& request);
     std::unique_ptr<Stream> open_attach(Connection& connection, std::uint32_t id, std::uint32_t pid);
     // Nothing when the request is none of a file.
     std::optional<Answer<std::unique_ptr<Stream>>> open_file(Connection& connection, std::uint32_t id,
@@ -43,6 +48,7 @@ private:
     Users users_;
     WatchCount watches_;
     ProcessTable processes_;
+    StandStill stand_still_;
     HostLink host_;
 };
 

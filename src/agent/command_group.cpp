@@ -10,23 +10,13 @@
 #include <csignal>
 #include <utility>
 
+#include "agent/small_file.hpp"
+
 namespace oyat::agent {
 namespace {
 
 // Retired groups looked at in one sweep: a thousand daemons must not make each ending process slow.
 constexpr std::size_t kSweep = 64;
-
-std::string read_small_file(int directory, const char* name, std::size_t most) {
-    const Fd file{::openat(directory, name, O_RDONLY | O_CLOEXEC)};
-    std::string text;
-    char piece[4096];
-    while (file && text.size() < most) {
-        const ssize_t got = ::read(file.get(), piece, sizeof piece);
-        if (got <= 0) break;
-        text.append(piece, static_cast<std::size_t>(got));
-    }
-    return text;
-}
 
 }  // namespace
 

@@ -45,6 +45,7 @@ public:
     // `parent` may be absent; then all groups are empty.
     explicit CommandGroups(Fd parent) : parent_{std::move(parent)} {}
 
+    [[nodiscard]] int parent() const { return parent_.get(); }
     [[nodiscard]] CommandGroup make();
     // The command has ended; its group goes when what it left running has ended too.
     void retire(CommandGroup group);

@@ -37,7 +37,7 @@ Connection::~Connection() {
 
 void Connection::send(wire::FrameKind kind, std::uint32_t stream, wire::ChannelId channel,
                       std::string_view payload) {
-    if (broken_) return;
+    if (broken_ || finishing_) return;
     wire::append_frame(out_, kind, stream, channel, payload);
     flush_soon_.resume();
 }
@@ -53,6 +53,11 @@ std::size_t Connection::room(const Stream& stream) {
     return 0;
 }
 
+void Connection::finish() {
+    finishing_ = true;
+    flush_soon_.resume();
+}
+
 void Connection::remove(std::uint32_t stream) {
     const auto found = streams_.find(stream);
     if (found == streams_.end()) return;
@@ -63,12 +68,13 @@ void Connection::remove(std::uint32_t stream) {
 
 void Connection::ready(std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) flush();
+    if (finishing_ && (events & (EPOLLHUP | EPOLLERR)) != 0) return hang_up();
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive();
 }
 
 void Connection::receive() {
     std::size_t burst = 0;
-    while (!broken_ && burst < kReceiveBurst && out_.size() - out_sent_ < kOutStop) {
+    while (!broken_ && !finishing_ && burst < kReceiveBurst && out_.size() - out_sent_ < kOutStop) {
         const ssize_t got = ::recv(socket_.get(), loop_.scratch(), Loop::kScratch, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && errno == EAGAIN) break;
@@ -82,7 +88,7 @@ void Connection::receive() {
 }
 
 bool Connection::take_frames() {
-    while (true) {
+    while (!finishing_) {
         Result<std::optional<wire::Frame>> frame = parser_.next();
         if (!frame) return false;
         if (!*frame) break;
@@ -165,6 +171,7 @@ void Connection::flush() {
         out_sent_ += static_cast<std::size_t>(sent);
     }
     flush_soon_.pause();
+    if (finishing_ && out_sent_ == out_.size()) return hang_up();
     if (out_sent_ == out_.size()) {
         out_.clear();
         out_sent_ = 0;
@@ -179,7 +186,7 @@ void Connection::flush() {
 void Connection::rearm() {
     if (broken_) return;
     const std::size_t queued = out_.size() - out_sent_;
-    std::uint32_t events = queued < kOutStop ? EPOLLIN : 0;
+    std::uint32_t events = queued < kOutStop && !finishing_ ? EPOLLIN : 0;
     if (queued > 0) events |= EPOLLOUT;
     readiness_.arm(socket_.get(), events);
 }

@@ -45,6 +45,9 @@ public:
     // are.
     [[nodiscard]] std::size_t room(const Stream& stream);
 
+    // Hangs up once what was sent so far is out; from here on nothing else is heard or said.
+    void finish();
+
     // The stream has ended: it leaves, and dies at the end of the turn.
     void remove(std::uint32_t stream);
 
@@ -74,6 +77,7 @@ private:
     std::map<std::uint32_t, std::unique_ptr<Stream>> streams_;
     std::set<std::uint32_t> want_room_;
     std::uint32_t last_stream_ = 0;
+    bool finishing_ = false;
     bool broken_ = false;
 };
 

@@ -17,6 +17,8 @@ public:
 
     // What the next HELLO says.
     void set_configured() { configured_ = true; }
+    void set_generation(std::uint64_t generation) { generation_ = generation; }
+    [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
 private:
     void accept();

@@ -150,6 +150,27 @@ struct DiskUse {
     std::uint64_t total = 0, used = 0, inodes_total = 0, inodes_used = 0;
 };
 
+// What no checkpoint of the engine could bring back, so that quiesce() refuses while it is there.
+struct QuiesceRules {
+    bool no_connections = false;    // to outside of the sandbox
+    bool no_deleted_files = false;  // open, but without a name
+};
+
+// What makes one life of a sandbox differ from another that came out of the same memory. Empty: as it is.
+struct Renewal {
+    std::string entropy;        // 64 random bytes
+    std::uint64_t wall_ns = 0;  // Unix time
+    std::string host_name;
+    std::string machine_id;  // 32 lower-case hexadecimal digits
+    std::uint64_t generation = 0;
+};
+// What was the agent's to change. Random numbers and the clock are not where the sandbox shares its kernel.
+struct Renewed {
+    bool reseeded = false;
+    bool clock_set = false;
+    bool host_named = false;
+};
+
 // The connection to one agent. Any number of calls at once. All throw Error; a lost or misbehaving agent is
 // Error{unavailable, Fault::agent}. Paths and users follow the rules of src/wire/agent_messages.hpp.
 class AgentChannel {
@@ -181,6 +202,14 @@ public:
                                                    bool with_entry, bool allow_network_mounts) = 0;
     virtual Task<UserFacts> resolve_user(std::string user) = 0;
     virtual Task<DiskUse> disk_use() = 0;
+
+    // Programs stand still and files are synced when it returns, until renew(). The channel is closed by
+    // then, without a call of on_lost. Throws failed_precondition, with the obstacle, when the rules are not
+    // kept; then all goes on as before.
+    virtual Task<> quiesce(QuiesceRules rules) = 0;
+    // The agent of a restored sandbox says hello with the generation that it was saved with; this one's next
+    // hello has the new one. Programs that stood still go on.
+    virtual Task<Renewed> renew(Renewal renewal) = 0;
 
     // Called once, on the loop, when the connection is over for good (reason in the text).
     virtual void on_lost(std::function<void(std::string)> handler) = 0;

@@ -59,6 +59,10 @@ struct FakeInside {
     int connections = 0;
     std::function<void(std::string)> lose;  // breaks the present connection
     bool breaks_protocol = false;
+    std::optional<Error> quiesce_fails;
+    bool quiesced = false;
+    std::vector<QuiesceRules> quiesces;
+    std::vector<Renewal> renewals;
 
     FakeProgram& program(std::uint32_t pid) { return *programs.at(pid); }
     FakeProgram& latest() { return *programs.rbegin()->second; }
@@ -224,6 +228,17 @@ public:
     }
     Task<UserFacts> resolve_user(std::string user) override { co_return UserFacts{.name = std::move(user)}; }
     Task<DiskUse> disk_use() override { co_return DiskUse{}; }
+    Task<> quiesce(QuiesceRules rules) override {
+        inside_->quiesces.push_back(rules);
+        if (inside_->quiesce_fails) throw Error{*inside_->quiesce_fails};
+        inside_->quiesced = true;
+        co_await close();
+    }
+    Task<Renewed> renew(Renewal renewal) override {
+        inside_->renewals.push_back(std::move(renewal));
+        inside_->quiesced = false;
+        co_return Renewed{.reseeded = true, .clock_set = true, .host_named = true};
+    }
     void on_lost(std::function<void(std::string)> handler) override { on_lost_ = std::move(handler); }
     [[nodiscard]] bool broke_protocol() const override { return inside_->breaks_protocol; }
     void set_frozen(bool frozen) override { inside_->frozen = frozen; }

@@ -12,6 +12,7 @@ namespace oyat::keeperlink {
 namespace {
 
 constexpr std::size_t kScratch = 256 * 1024;
+constexpr auto kHangUp = std::chrono::seconds{2};
 
 // Opens the stream of a request that has one answer or none, and collects the events before its end.
 Task<std::vector<Piece>> answers(OpenStream& stream) {
@@ -152,7 +153,41 @@ public:
                                 .inodes_used = use.inodes_used};
     }
 
-    void on_lost(std::function<void(std::string)> handler) override { link_->on_lost(std::move(handler)); }
+    // The agent's hanging up is a part of the answer, and no loss.
+    Task<> quiesce(core::QuiesceRules rules) override {
+        link_->on_lost({});
+        try {
+            OpenStream stream{link_,
+                              StreamKind::call,
+                              {.quiesce = wire::Quiesce{.no_connections = rules.no_connections,
+                                                        .no_deleted_files = rules.no_deleted_files}}};
+            const std::vector<Piece> all = co_await answers(stream);
+            const bool hangs_up = all.size() == 1 && stream.read<wire::Quiesced>(all.front()).hangs_up;
+            if (hangs_up) co_await with_timeout(kHangUp, "the agent hangs up", link_->ended());
+        } catch (const Error&) {
+            link_->on_lost(on_lost_);
+            throw;
+        }
+        co_await close();
+    }
+    Task<core::Renewed> renew(core::Renewal renewal) override {
+        OpenStream stream{link_,
+                          StreamKind::call,
+                          {.renew = wire::Renew{.entropy = std::move(renewal.entropy),
+                                                .wall_ns = renewal.wall_ns,
+                                                .host_name = std::move(renewal.host_name),
+                                                .machine_id = std::move(renewal.machine_id),
+                                                .generation = renewal.generation}}};
+        const std::vector<Piece> all = co_await answers(stream);
+        const auto done = all.empty() ? wire::Renewed{} : stream.read<wire::Renewed>(all.front());
+        co_return core::Renewed{
+            .reseeded = done.reseeded, .clock_set = done.clock_set, .host_named = done.host_named};
+    }
+
+    void on_lost(std::function<void(std::string)> handler) override {
+        on_lost_ = handler;
+        link_->on_lost(std::move(handler));
+    }
     [[nodiscard]] bool broke_protocol() const override { return link_->broke_protocol(); }
     void set_frozen(bool frozen) override { link_->set_frozen(frozen); }
     Task<> close() override {
@@ -162,11 +197,13 @@ public:
 
 private:
     void end() {
+        on_lost_ = {};
         link_->on_lost({});
         link_->close();
     }
 
     std::shared_ptr<Link> link_;  // shared with the tasks and with every open stream
+    std::function<void(std::string)> on_lost_;
     TaskGroup tasks_;
 };
 

@@ -23,11 +23,11 @@ constexpr std::size_t kCreditPiece = wire::kInitialWindow / 4;
 constexpr auto kCreditDelay = std::chrono::milliseconds{5};
 
 constexpr int kPatience = 12;       // ticks, a minute, for a call or for the first word of a longer stream
-constexpr int kLongPatience = 120;  // for calls that may move or remove whole trees
+constexpr int kLongPatience = 120;  // for calls that may move, remove or sync whole trees
 
 int patience_for(StreamKind kind, const wire::Request& request) {
     if (kind == StreamKind::write_file) return 0;  // it answers when we have finished
-    return request.remove || request.move || request.compose ? kLongPatience : kPatience;
+    return request.remove || request.move || request.compose || request.quiesce ? kLongPatience : kPatience;
 }
 
 std::string eight_bytes(std::uint64_t number) {
@@ -88,6 +88,10 @@ Task<> Link::keep_writing(std::shared_ptr<Link> link) {
 Task<> Link::greeted() {
     while (!greeted_ && !over_) co_await greeting_.wait();
     if (over_) throw loss();
+}
+
+Task<> Link::ended() {
+    while (!over_) co_await greeting_.wait();
 }
 
 std::shared_ptr<StreamState> Link::open(StreamKind kind, const wire::Request& request) {

@@ -59,6 +59,8 @@ public:
 
     // Returns once the agent has said who it is; throws what ended the link.
     Task<> greeted();
+    // Returns when the link is over, for whatever reason.
+    Task<> ended();
     // Sends the request at once, in one piece with what else is to be sent.
     [[nodiscard]] std::shared_ptr<StreamState> open(StreamKind kind, const wire::Request& request);
     // Sends DATA within the stream's credit; returns when it is queued and the queue is short.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -307,6 +308,47 @@ struct DiskUse {
     template <class V> void fields(V& v) { v(1, total); v(2, used); v(3, inodes_total); v(4, inodes_used); }
 };
 
+// Before a checkpoint: programs stand still from here on, and the file system is synced. When asked to, it looks for what
+// no checkpoint could bring back: connections to outside, and open files that have no name any more; with one of them it
+// is failed_precondition that names it, and programs go on as before. After a good END the agent says nothing more on
+// this connection, and programs stand still until a Renew on another. Event: Quiesced, where the agent hangs up itself
+// after the END; none where the connection is not its to close.
+struct Quiesce {
+    static constexpr bool kIsMessage = true;
+    bool no_connections = false;
+    bool no_deleted_files = false;
+    template <class V> void fields(V& v) { v(1, no_connections); v(2, no_deleted_files); }
+};
+struct Quiesced {
+    static constexpr bool kIsMessage = true;
+    bool hangs_up = false;
+    template <class V> void fields(V& v) { v(1, hangs_up); }
+};
+
+// A new life after a restore or a fork: everything here is in force before the first program goes on. What is zero or
+// empty stays as it is. What is not the agent's to change (clock and random numbers of a kernel that it shares with its
+// host) is left alone and not mentioned in the answer. Event: Renewed.
+inline constexpr std::size_t kRenewalEntropy = 64;
+struct Renew {
+    static constexpr bool kIsMessage = true;
+    std::string entropy;           // 64 random bytes for the kernel's generator, which then reseeds itself
+    std::uint64_t wall_ns = 0;     // Unix time in nanoseconds
+    std::string host_name;         // also in /etc/hostname and /etc/hosts
+    std::string machine_id;        // 32 lower-case hexadecimal digits, for /etc/machine-id
+    std::uint64_t generation = 0;  // of the next HELLO; programs find it in /run/oyat/generation
+    template <class V> void fields(V& v) {
+        v(1, entropy); v(2, wall_ns); v(3, host_name); v(4, machine_id); v(5, generation);
+    }
+};
+struct Renewed {
+    static constexpr bool kIsMessage = true;
+    std::uint64_t generation = 0;  // the one in force now
+    bool reseeded = false;         // the kernel's generator has the entropy
+    bool clock_set = false;
+    bool host_named = false;
+    template <class V> void fields(V& v) { v(1, generation); v(2, reseeded); v(3, clock_set); v(4, host_named); }
+};
+
 // Payload of a REQUEST frame: exactly one member is set.
 struct Request {
     static constexpr bool kIsMessage = true;
@@ -329,10 +371,13 @@ struct Request {
     std::optional<Watch> watch;
     std::optional<ResolveUser> resolve_user;
     std::optional<GetDiskUse> disk_use;
+    std::optional<Quiesce> quiesce;
+    std::optional<Renew> renew;
     template <class V> void fields(V& v) {
         v(1, configure); v(2, spawn); v(3, attach); v(4, list_processes); v(5, signal); v(6, release); v(7, resize);
         v(8, read_file); v(9, write_file); v(10, stat); v(11, list_dir); v(12, make_dir); v(13, move); v(14, remove);
-        v(15, compose); v(16, chmod); v(17, watch); v(18, resolve_user); v(19, disk_use);
+        v(15, compose); v(16, chmod); v(17, watch); v(18, resolve_user); v(19, disk_use); v(20, quiesce);
+        v(21, renew);
     }
 };
 

@@ -29,7 +29,7 @@ void read_write_read(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
     const std::string_view bytes{reinterpret_cast<const char*>(data + 1), size - 1};
-    switch (data[0] % 12) {
+    switch (data[0] % 14) {
         case 0: read_write_read<wire::Request>(bytes); break;
         case 1: read_write_read<wire::ProcessEvent>(bytes); break;
         case 2: read_write_read<wire::ProcessList>(bytes); break;
@@ -41,6 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         case 8: read_write_read<wire::DiskUse>(bytes); break;
         case 9: read_write_read<wire::KeeperRequest>(bytes); break;
         case 10: read_write_read<wire::KeeperReply>(bytes); break;
+        case 12: read_write_read<wire::Quiesced>(bytes); break;
+        case 13: read_write_read<wire::Renewed>(bytes); break;
         case 11: static_cast<void>(wire::parse_credit(bytes)); break;
     }
     return 0;
