@@ -22,10 +22,8 @@ void fill_random(std::span<unsigned char> out) {
 constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::size_t kIdLength = 21;
 
-}  // namespace
-
-std::string new_sandbox_id() {
-    std::string id = "i";
+std::string new_id(char kind) {
+    std::string id{kind};
     while (id.size() < kIdLength) {
         std::array<unsigned char, 32> raw{};
         fill_random(raw);
@@ -37,9 +35,27 @@ std::string new_sandbox_id() {
     return id;
 }
 
-bool is_sandbox_id(std::string_view text) noexcept {
-    return text.size() == kIdLength && text[0] == 'i' &&
+bool is_id(std::string_view text, char kind) noexcept {
+    return text.size() == kIdLength && text[0] == kind &&
            text.substr(1).find_first_not_of(kAlphabet) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string new_sandbox_id() {
+    return new_id('i');
+}
+
+bool is_sandbox_id(std::string_view text) noexcept {
+    return is_id(text, 'i');
+}
+
+std::string new_snapshot_id() {
+    return new_id('s');
+}
+
+bool is_snapshot_id(std::string_view text) noexcept {
+    return is_id(text, 's');
 }
 
 std::string random_hex(std::size_t bytes) {

@@ -9,6 +9,10 @@ namespace oyat {
 [[nodiscard]] std::string new_sandbox_id();
 [[nodiscard]] bool is_sandbox_id(std::string_view text) noexcept;
 
+// Snapshot ids are the same with 's' in front.
+[[nodiscard]] std::string new_snapshot_id();
+[[nodiscard]] bool is_snapshot_id(std::string_view text) noexcept;
+
 // `bytes` random bytes from getrandom(2) as lower-case hex. Tokens and keys.
 [[nodiscard]] std::string random_hex(std::size_t bytes);
 

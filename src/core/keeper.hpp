@@ -116,6 +116,9 @@ struct EngineFacts {
     std::string reason;
     std::vector<std::string> capabilities;
     std::string version;
+    std::string kernel;       // release that answers inside
+    std::string accelerator;  // "": the processor itself
+    bool emulated = false;    // a boundary that an emulator makes is not one between tenants
 };
 struct LimitFacts {
     std::string name;

@@ -24,6 +24,7 @@ struct Box {
     std::optional<netns::Listeners> listeners;
     std::uint64_t oom_kills = 0;  // of which oyatd was told
     bool facts_shown = false;     // /proc inside tells its limits
+    bool busy = false;            // something copies it
 };
 
 // Ends connections and datagrams to whoever holds copies of these sockets, us included.

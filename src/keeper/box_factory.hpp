@@ -1,58 +1,34 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "cgroup/parent.hpp"
-#include "engine/jail/cpu_shares.hpp"
-#include "engine/jail/facts.hpp"
-#include "engine/jail/jail.hpp"
-#include "keeper/agent_doors.hpp"
 #include "keeper/box.hpp"
-#include "keeper/operator_layers.hpp"
-#include "keeper/record.hpp"
-#include "layers/id_range.hpp"
-#include "layers/staging.hpp"
-#include "layers/store.hpp"
-#include "layers/templates.hpp"
-#include "netns/netns_pool.hpp"
+#include "keeper/making.hpp"
+#include "keeper/rooms.hpp"
 
 namespace oyat::keeper {
 
-// Puts boxes together out of the rooms below, and takes them apart again. Each part is named by the box's id,
-// and the record is written before the first of them exists: whatever a killed keeper leaves is found by its
-// name.
+// Makes boxes somebody's sandboxes, looks after them, and takes them apart again. How one is put together is
+// `making.hpp`.
 class BoxFactory {
 public:
-    struct Rooms {
-        const Records& records;
-        layers::IdRanges& ids;
-        layers::Store& store;
-        layers::Templates& templates;
-        layers::Staging& staging;
-        cgroup::Parent& groups;
-        netns::NetnsPool& namespaces;
-        const AgentDoors& doors;
-        jail::Launcher& launcher;
-        OperatorLayers& operator_layers;
-        std::uint64_t open_files;
-        std::string boot_id;
-    };
-
-    explicit BoxFactory(const Rooms& rooms);
-
-    struct Made {
-        Box box;
-        std::vector<wire::Phase> phases;
-    };
+    explicit BoxFactory(const Rooms& rooms) : rooms_{rooms} {}
 
     // Throws when the disk below the store is nearly full: those who run are to go on (threats X-10).
     void require_room() const;
 
-    // A running jail of the template, as `pooled`. Throws, and leaves nothing, when any step fails.
-    [[nodiscard]] Made make(const std::string& template_digest, const wire::BoxLimits& limits);
+    // Begins to put a box together; what comes of it is `pooled`, or what the plan's record says when the box
+    // was there before. Throws, and leaves nothing, when the first steps fail.
+    [[nodiscard]] std::unique_ptr<Making> begin(Plan plan) const;
+    // A new box of the template.
+    [[nodiscard]] Plan plan(std::string template_digest, std::string engine,
+                            const wire::BoxLimits& limits) const {
+        return plan_for(std::move(template_digest), std::move(engine), limits, rooms_.boot_id);
+    }
 
     // What /proc says inside, ahead of the request for a box that goes to the pool.
     void show_facts(Box& box) const;
@@ -66,6 +42,9 @@ public:
     // Writes its record as it is now.
     void keep(const Box& box) const { rooms_.records.write(box.record); }
 
+    // As it is to be after a power cut, too.
+    void keep_durably(const BoxRecord& record) const { rooms_.records.write_durably(record); }
+
     // The box that a record speaks of, if its process lives.
     [[nodiscard]] std::optional<Box> adopt(const BoxRecord& record);
 
@@ -73,7 +52,12 @@ public:
     void release(const Box& box) noexcept;
 
     // A new connection to its agent.
-    [[nodiscard]] Fd connect_agent(const Box& box) const { return rooms_.doors.connect(box.record.id); }
+    [[nodiscard]] Fd connect_agent(const Box& box) const;
+
+    [[nodiscard]] engine::Engine& engine_of(const BoxRecord& record) const {
+        return rooms_.engines.named(record.engine);
+    }
+    [[nodiscard]] const Rooms& rooms() const { return rooms_; }
 
     [[nodiscard]] wire::BoxStats stats(const Box& box) const;
     // Brings what /proc says inside up to date.
@@ -82,14 +66,14 @@ public:
     // Removes what a box whose processes are gone has left, its record last. False while the kernel still
     // holds a part: call again later.
     [[nodiscard]] bool dismantle(std::string_view id);
+    // The same, but that its disk, its memory and its record stay.
+    [[nodiscard]] bool take_down(std::string_view id);
 
 private:
     void enforce(const Box& box, const wire::BoxLimits& limits) const;
-    void apply_facts(const Box& box, const wire::BoxStats& stats, jail::Which which) const;
+    void tell(const Box& box, const wire::BoxStats& stats, engine::Engine::Told what) const;
 
-    Rooms rooms_;
-    jail::Processors processors_;
-    jail::CpuShares cpus_;
+    const Rooms& rooms_;
 };
 
 }  // namespace oyat::keeper

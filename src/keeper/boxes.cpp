@@ -9,6 +9,7 @@
 #include "base/id.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "engine/common/forked_work.hpp"
 
 namespace oyat::keeper {
 namespace {
@@ -17,7 +18,8 @@ constexpr Millis kFirstRetry{1};  // of a dismantling that the kernel is not rea
 constexpr Millis kLongestRetry{200};
 constexpr Millis kFreezeWait{250};
 constexpr std::size_t kListBytes = wire::kMaxKeeperPacket / 2;
-constexpr std::size_t kMaxStats = 1000;  // a packet's worth
+constexpr const char* kPooledEngine = "jail";  // also what an order without an engine gets
+constexpr std::size_t kMaxStats = 1000;        // a packet's worth
 
 Fd duplicate(int fd) {
     return Fd{sys(::fcntl(fd, F_DUPFD_CLOEXEC, 0), "duplicate a descriptor")};
@@ -29,16 +31,18 @@ MonoTime now() {
 
 }  // namespace
 
-Boxes::Boxes(Loop& loop, BoxFactory& factory, cgroup::Parent& groups, layers::Sweeper& sweeper,
-             Options options, EventHandler on_event)
+Boxes::Boxes(Loop& loop, BoxFactory& factory, Snapshots& snapshots, cgroup::Parent& groups,
+             layers::Sweeper& sweeper, Options options, EventHandler on_event)
     : loop_{loop},
       factory_{factory},
+      snapshots_{snapshots},
       sweeper_{sweeper},
       options_{std::move(options)},
       on_event_{std::move(on_event)},
       pool_{options_.pool},
       rate_{options_.limits.creates_per_second, now()},
-      oom_watch_{groups} {
+      oom_watch_{groups},
+      chores_{loop} {
     trim_later();
     loop_.watch(oom_watch_.fd(), [this](std::uint32_t) { on_oom_hint(); });
     if (oom_log_.fd() >= 0) {
@@ -96,40 +100,72 @@ Box& Boxes::handed_out(const std::string& id) {
 // --- orders
 // -------------------------------------------------------------------------------------------------
 
-Boxes::Handed Boxes::create(const wire::CreateBox& order) {
-    if (!order.engine.empty() && order.engine != "jail") {
-        throw Error{Errc::unimplemented, "this release has no engine '" + order.engine + "'; it has jail"};
-    }
+void Boxes::create(const wire::CreateBox& order, CreateHandler done) {
     if (closed_) throw Error{Errc::unavailable, Fault::engine, "the server is stopping"};
     const wire::BoxLimits limits = or_throw(options_.limits.judge(order.limits));
-    if (boxes_.size() >= options_.limits.max_boxes && living() >= options_.limits.max_boxes) {
+    if (boxes_.size() + chores_.count() >= options_.limits.max_boxes &&
+        living() + chores_.count() >= options_.limits.max_boxes) {
         throw Error{Errc::exhausted, std::to_string(options_.limits.max_boxes) +
                                          " sandboxes run, the most that this server may"};
     }
     if (!rate_.allow(now())) throw Error{Errc::exhausted, "too many creates within a second"};
     factory_.require_room();
 
-    if (Box* warm = order.never_pool ? nullptr : take_warm(order.template_digest)) {
+    Plan plan = plan_of(order, limits);
+    const bool may_be_warm = plan.record.engine == kPooledEngine && plan.disk == Plan::Disk::fresh;
+    if (Box* warm = order.never_pool || !may_be_warm ? nullptr : take_warm(order.template_digest)) {
         try {
-            return give(*warm, limits, order);
+            return done(give(*warm, limits, order.owner_tag));
         } catch (const Error& error) {
             // A store of images can't change the size of a disk in use: then a new one is made.
             if (error.code() != Errc::unimplemented) throw;
         }
     }
     if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
-    BoxFactory::Made made = factory_.make(order.template_digest, limits);
-    Handed result = give(insert(std::move(made.box)), limits, order);
-    result.message.phases = std::move(made.phases);
-    return result;
+    const std::string snapshot = plan.snapshot;
+    if (!snapshot.empty()) ++copied_from_[snapshot];
+    const auto finish = [this, limits, tag = order.owner_tag, snapshot, done](Result<Made> made) {
+        if (!snapshot.empty() && --copied_from_[snapshot] == 0) copied_from_.erase(snapshot);
+        try {
+            Made box = or_throw(std::move(made));
+            if (closed_) throw Error{Errc::unavailable, Fault::engine, "the server is stopping"};
+            Handed result = give(insert(std::move(box.box)), limits, tag);
+            result.message.phases = std::move(box.phases);
+            done(std::move(result));
+        } catch (const Error& error) {
+            done(std::unexpected{error});
+        }
+    };
+    try {
+        chores_.start<Made>(factory_.begin(std::move(plan)), finish);
+    } catch (const Error& error) {
+        finish(std::unexpected{error});
+    }
+}
+
+Plan Boxes::plan_of(const wire::CreateBox& order, const wire::BoxLimits& limits) const {
+    const std::string engine = order.engine.empty() ? std::string{kPooledEngine} : order.engine;
+    if (order.from_snapshot.empty()) return factory_.plan(order.template_digest, engine, limits);
+    const wire::SnapshotInfo& from = snapshots_.find(order.from_snapshot);
+    if (!order.engine.empty() && order.engine != from.engine) {
+        throw Error{Errc::failed_precondition,
+                    "the snapshot is one of a " + from.engine + ", not of a " + order.engine};
+    }
+    Plan plan = factory_.plan(from.template_digest, from.engine, limits);
+    plan.disk = Plan::Disk::of_snapshot;
+    plan.snapshot = from.id;
+    if (from.memory) plan.memory = factory_.rooms().memories.open(from.id);
+    return plan;
 }
 
 // The box becomes the owner's, or goes.
-Boxes::Handed Boxes::give(Box& box, const wire::BoxLimits& limits, const wire::CreateBox& order) {
-    pool_.note_use(order.template_digest);
-    refill_later(kRefillDelay);
+Boxes::Handed Boxes::give(Box& box, const wire::BoxLimits& limits, const std::string& owner_tag) {
+    if (box.record.engine == kPooledEngine) {
+        pool_.note_use(box.record.template_digest);
+        refill_later(kRefillDelay);
+    }
     try {
-        factory_.hand_out(box, limits, order.owner_tag);
+        factory_.hand_out(box, limits, owner_tag);
         return handed(box);
     } catch (const Error&) {
         destroy(box);
@@ -158,26 +194,61 @@ Boxes::Handed Boxes::attach(const std::string& id) {
 }
 
 void Boxes::kill(const std::string& id, KillHandler done) {
+    if (const auto stored = stored_.find(id); stored != stored_.end()) {
+        killers_[id].push_back(std::move(done));
+        if (!stored->second.busy) discard_stored(id);  // else as soon as it is not
+        return;
+    }
+    if (parking_.contains(id)) {
+        killers_[id].push_back(std::move(done));  // once it is stored
+        return;
+    }
     Box& box = handed_out(id);
     killers_[id].push_back(std::move(done));
     destroy(box);
 }
 
-void Boxes::set_frozen(const std::string& id, bool frozen) {
+Box& Boxes::free_to_change(const std::string& id) {
     Box& box = handed_out(id);
-    if (box.record.held) {
-        if (!frozen) throw Error{Errc::failed_precondition, Fault::oyat_operator, "the operator holds it"};
-        box.record.frozen = true;
-        factory_.keep(box);
-        return;
-    }
+    if (box.record.held)
+        throw Error{Errc::failed_precondition, Fault::oyat_operator, "the operator holds it"};
+    if (box.busy) throw Error{Errc::failed_precondition, "it is being copied"};
+    return box;
+}
+
+void Boxes::set_frozen(const std::string& id, bool frozen, DoneHandler done) {
+    Box& box = handed_out(id);
+    if (box.record.held && !frozen)
+        throw Error{Errc::failed_precondition, Fault::oyat_operator, "the operator holds it"};
     if (!frozen) {
+        if (box.busy) throw Error{Errc::failed_precondition, "it is being copied"};
         box.group.thaw();
-    } else if (!box.group.freeze(kFreezeWait)) {
+        box.record.frozen = false;
+        factory_.keep(box);
+        return done({});
+    }
+    if (!box.record.held && !box.group.freeze(kFreezeWait)) {
         box.group.thaw();
         throw Error{Errc::unavailable, Fault::engine, "a process of the sandbox can't be stopped right now"};
     }
-    box.record.frozen = frozen;
+    box.record.frozen = true;
+    // The disk first: a record that says "paused" speaks of what is there.
+    const auto sync = [disk = std::make_shared<Fd>(factory_.rooms().store.box(id))] {
+        sys(::syncfs(disk->get()), "sync the disk");
+    };
+    chores_.start<engine::Nothing>(engine::forked_doing(sync, [] {}),
+                                   [this, id, done](const Result<engine::Nothing>& synced) {
+                                       try {
+                                           if (!synced) throw synced.error();
+                                           const Box* paused = living_box(id);
+                                           if (paused == nullptr)
+                                               throw Error{Errc::unavailable, "the sandbox ended meanwhile"};
+                                           factory_.keep_durably(paused->record);
+                                           done({});
+                                       } catch (const Error& error) {
+                                           done(std::unexpected{error});
+                                       }
+                                   });
 }
 
 void Boxes::update(const std::string& id, const wire::BoxLimits& limits) {
@@ -202,14 +273,20 @@ std::vector<wire::BoxStats> Boxes::stats(const std::vector<std::string>& ids) {
 }
 
 wire::BoxList Boxes::list(const std::string& after) const {
+    std::map<std::string_view, const BoxRecord*> records;
+    for (auto at = boxes_.upper_bound(after); at != boxes_.end(); ++at) {
+        if (at->second.record.stage == Stage::handed_out) records.emplace(at->first, &at->second.record);
+    }
+    for (auto at = stored_.upper_bound(after); at != stored_.end(); ++at)
+        records.emplace(at->first, &at->second.record);
+
     wire::BoxList list;
     std::size_t bytes = 0;
-    for (auto at = boxes_.upper_bound(after); at != boxes_.end(); ++at) {
-        if (at->second.record.stage != Stage::handed_out) continue;
-        list.boxes.push_back(facts(at->second));
+    for (auto at = records.begin(); at != records.end(); ++at) {
+        list.boxes.push_back(facts(*at->second));
         bytes += wire::encode(list.boxes.back()).size() + 8;
         if (bytes > kListBytes) {
-            list.more = std::next(at) != boxes_.end();
+            list.more = std::next(at) != records.end();
             break;
         }
     }
@@ -219,7 +296,7 @@ wire::BoxList Boxes::list(const std::string& after) const {
 Boxes::Handed Boxes::handed(const Box& box) const {
     const netns::Listeners& listeners = box.listeners.value();
     Handed result;
-    result.message.box = facts(box);
+    result.message.box = facts(box.record);
     result.fds.push_back(factory_.connect_agent(box));
     for (const Fd* shared : {&box.process.pidfd, &listeners.proxy, &listeners.dns_udp, &listeners.dns_tcp}) {
         result.fds.push_back(duplicate(shared->get()));
@@ -227,21 +304,25 @@ Boxes::Handed Boxes::handed(const Box& box) const {
     return result;
 }
 
-wire::Box Boxes::facts(const Box& box) const {
-    return {.id = box.record.id,
-            .generation = box.record.generation,
-            .engine = "jail",
-            .boundary = "shared-kernel",
-            .template_digest = box.record.template_digest,
-            .limits = box.record.limits,
-            .frozen = box.record.frozen,
-            .warm = box.record.warm,
-            .created_ms = box.record.created_ms,
-            .owner_tag = box.record.owner_tag,
+wire::Box Boxes::facts(const BoxRecord& record) const {
+    const wire::EngineInfo engine = factory_.engine_of(record).info();
+    const bool stored = record.stage == Stage::stored;
+    return {.id = record.id,
+            .generation = record.generation,
+            .engine = record.engine,
+            .boundary = engine.boundary,
+            .template_digest = record.template_digest,
+            .limits = record.limits,
+            .frozen = record.frozen,
+            .warm = record.warm,
+            .created_ms = record.created_ms,
+            .owner_tag = record.owner_tag,
             .disk_limit_by = options_.disk_limit_by,
-            .kernel = options_.kernel,
-            .held = box.record.held,
-            .egress_off = box.record.egress_off};
+            .kernel = engine.kernel,
+            .held = record.held,
+            .egress_off = record.egress_off,
+            .stored = stored,
+            .has_memory = stored && factory_.rooms().memories.has(record.id)};
 }
 
 std::size_t Boxes::living() const {
@@ -250,6 +331,10 @@ std::size_t Boxes::living() const {
 }
 
 bool Boxes::uses_template(std::string_view digest) const {
+    const auto is_of = [&](const auto& entry) { return entry.second.record.template_digest == digest; };
+    const auto is_saved_of = [&](const auto& entry) { return entry.second.template_digest == digest; };
+    if (std::ranges::any_of(stored_, is_of) || std::ranges::any_of(snapshots_.all(), is_saved_of))
+        return true;
     return std::ranges::any_of(boxes_, [&](const auto& entry) {
         const BoxRecord& record = entry.second.record;
         return record.stage == Stage::handed_out && record.template_digest == digest;
@@ -272,8 +357,10 @@ void Boxes::on_ended(const std::string& id) {
     const auto found = boxes_.find(id);
     if (found == boxes_.end()) return;
     Box& box = found->second;
-    const bool asked = box.record.stage == Stage::ending;
+    const bool asked = box.record.stage == Stage::ending || box.record.stage == Stage::stored;
     const bool owned = box.record.stage == Stage::handed_out;
+    const bool stays = box.record.stage == Stage::stored || box.record.stage == Stage::storing;
+    const BoxRecord record = box.record;
     const wire::BoxStats last = last_stats(box);
     loop_.forget(box.process.pidfd.get());
     engine::reap(box.process);
@@ -285,6 +372,7 @@ void Boxes::on_ended(const std::string& id) {
     if (box.listeners) revoke(*box.listeners);
     factory_.release(box);
     boxes_.erase(found);
+    if (stays) return take_down_later(record, last, Millis{0});
     dismantle_later(id, Millis{0});
 
     if (const auto waiting = killers_.extract(id)) {
@@ -334,11 +422,17 @@ void Boxes::close(Extent extent, std::function<void()> done) {
     for (auto& [id, box] : boxes_) {
         if (extent == Extent::everything || box.record.stage == Stage::pooled) destroy(box);
     }
+    if (extent == Extent::everything) {
+        while (!stored_.empty()) discard_stored(std::string{stored_.begin()->first});
+        while (!snapshots_.all().empty()) snapshots_.remove(std::string{snapshots_.all().begin()->first});
+        sweeper_.kick();
+    }
     finish_closing();
 }
 
 void Boxes::finish_closing() {
     if (!closed_ || !leftovers_.empty()) return;
+    if (chores_.count() != 0) return;
     const auto ends = [](const auto& entry) { return entry.second.record.stage != Stage::handed_out; };
     if (std::ranges::any_of(boxes_, ends)) return;
     std::exchange(closed_, nullptr)();

@@ -33,14 +33,23 @@ void Boxes::refill() {
     if (!digest || closed_) return;
     try {
         factory_.require_room();
-        BoxFactory::Made made = factory_.make(*digest, or_throw(options_.limits.judge({})));
-        Box& box = insert(std::move(made.box));
+        chores_.start<Made>(
+            factory_.begin(factory_.plan(*digest, "jail", or_throw(options_.limits.judge({})))),
+            [this, digest = *digest](Result<Made> made) { put_in_pool(digest, std::move(made)); });
+    } catch (const Error& error) {
+        put_in_pool(*digest, std::unexpected{error});
+    }
+}
+
+void Boxes::put_in_pool(const std::string& digest, Result<Made> made) {
+    try {
+        Box& box = insert(or_throw(std::move(made)).box);
         factory_.show_facts(box);
-        pool_.put(*digest, box.record.id);
+        pool_.put(digest, box.record.id);
         refill_later(kRefillDelay);
     } catch (const Error& error) {
         log::warn("could not start a warm sandbox", {{"why", error.message()}});
-        pool_.forget(*digest);
+        pool_.forget(digest);
         refill_later(kRefillRetry);
     }
 }

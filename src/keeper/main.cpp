@@ -17,6 +17,7 @@
 #include "base/defer.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "engine/jail/jail_engine.hpp"
 #include "keeper/brakes.hpp"
 #include "keeper/census.hpp"
 #include "keeper/lock.hpp"
@@ -131,41 +132,45 @@ int serve(const Options& options) {
     groups.throttle_device(store->facts().device);
     netns::NetnsPool namespaces{netns::Shape::loopback, kReadyNamespaces};
     const Records records{state.path("records")};
-    const AgentDoors doors{options.run + "/agents"};
+    const engine::AgentDoors doors{options.run + "/agents"};
     const Defer remove_doors{[&] { doors.remove_all_if_empty(); }};
     const AuditFiles audit{options.state + "/audit", options.socket_group};
     jail::Launcher launcher{staging.mount_point("jail"), options.agent, hierarchies, "oyat-" + state.id()};
+    jail::JailEngine jails{launcher, staging, doors, kernel_release()};
+    const Engines engines{{&jails}};
+    const Memories memories{state.path("memory")};
     OperatorLayers operator_layers{state.path("operator")};
-    const BoxFactory::Rooms rooms{.records = records,
-                                  .ids = ids,
-                                  .store = *store,
-                                  .templates = templates,
-                                  .staging = staging,
-                                  .groups = groups,
-                                  .namespaces = namespaces,
-                                  .doors = doors,
-                                  .launcher = launcher,
-                                  .operator_layers = operator_layers,
-                                  .open_files = limits.open_files,
-                                  .boot_id = boot_id()};
+    const Rooms rooms{.records = records,
+                      .ids = ids,
+                      .store = *store,
+                      .templates = templates,
+                      .groups = groups,
+                      .namespaces = namespaces,
+                      .doors = doors,
+                      .engines = engines,
+                      .memories = memories,
+                      .operator_layers = operator_layers,
+                      .open_files = limits.open_files,
+                      .boot_id = boot_id()};
     BoxFactory factory{rooms};
+    Snapshots snapshots{state.path("snapshots"), rooms};
 
     Loop loop;
     ControlSocket socket{loop};
     Boxes boxes{loop,
                 factory,
+                snapshots,
                 groups,
                 sweeper,
-                {.limits = limits,
-                 .pool = pool_size(options),
-                 .kernel = kernel_release(),
-                 .disk_limit_by = store->facts().disk_limit_by},
+                {.limits = limits, .pool = pool_size(options), .disk_limit_by = store->facts().disk_limit_by},
                 [&](const wire::KeeperEvent& event) { socket.event(event); }};
     Brakes brakes{state.path("brakes"), state.id(), boxes};
     TemplateWork work{loop};
     TemplateWork searches{loop};
     Census census{groups, namespaces, state.id()};
     Requests requests{{.boxes = boxes,
+                       .engines = engines,
+                       .snapshots = snapshots,
                        .brakes = brakes,
                        .templates = templates,
                        .store = *store,
@@ -180,6 +185,7 @@ int serve(const Options& options) {
                        .state_id = state.id(),
                        .kernel = kernel_release()}};
 
+    snapshots.recover();
     const Recovery::Outcome recovered = Recovery{rooms, factory}.run(boxes);
     brakes.hold_again();
     if (boxes.all().empty()) operator_layers.remove_outdated();

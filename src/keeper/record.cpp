@@ -66,6 +66,15 @@ void Records::write(const BoxRecord& record) const {
     });
 }
 
+void Records::write_durably(const BoxRecord& record) const {
+    write(record);
+    in("record " + record.id, [&] {
+        const Fd file{sys(::openat(dir_.get(), record.id.c_str(), O_RDONLY | O_CLOEXEC), "open")};
+        sys(::fsync(file.get()), "sync");
+        sys(::fsync(dir_.get()), "sync the directory");
+    });
+}
+
 void Records::remove(std::string_view id) const noexcept {
     ::unlinkat(dir_.get(), std::string{id}.c_str(), 0);
 }

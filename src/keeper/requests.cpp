@@ -25,6 +25,11 @@ std::string checked_id(const std::string& id) {
     return id;
 }
 
+std::string checked_snapshot(const std::string& id) {
+    if (!is_snapshot_id(id)) throw Error{Errc::invalid_argument, "not a snapshot id"};
+    return id;
+}
+
 std::string checked_digest(const std::string& digest) {
     if (!layers::is_digest(digest)) throw Error{Errc::invalid_argument, "not a template digest"};
     return digest;
@@ -53,9 +58,9 @@ wire::KeeperReply reply_of(Result<layers::TemplateMeta> outcome) {
 }  // namespace
 
 void Requests::handle(ClientId client, const wire::KeeperRequest& request, std::vector<Fd> fds) {
-    const LateReply late = [this, client, id = request.id](wire::KeeperReply reply) {
-        reply.id = id;
-        rooms_.socket.reply(client, reply);
+    const LateAnswer late = [this, client, id = request.id](Answer answer) {
+        answer.reply.id = id;
+        rooms_.socket.reply(client, answer.reply, std::move(answer.fds));
     };
     std::optional<Answer> answer;
     try {
@@ -70,10 +75,10 @@ void Requests::handle(ClientId client, const wire::KeeperRequest& request, std::
 }
 
 void Requests::handle(const wire::KeeperRequest& request, const OperatorDoor::Reply& reply) {
-    const LateReply late = [this, id = request.id, reply](wire::KeeperReply said) {
-        said.id = id;
-        if (said.code == 0) rooms_.socket.event({.kind = wire::EventKind::brakes});
-        reply(said);
+    const LateAnswer late = [this, id = request.id, reply](Answer answer) {
+        answer.reply.id = id;
+        if (answer.reply.code == 0) rooms_.socket.event({.kind = wire::EventKind::brakes});
+        reply(answer.reply);
     };
     try {
         std::optional<Answer> answer = carry_out(request, {}, late);
@@ -99,18 +104,15 @@ Fd Requests::first_record(const std::string& id) {
 }
 
 std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
-                                                    const LateReply& late) {
+                                                    const LateAnswer& late_answer) {
+    const LateReply late = [late_answer](wire::KeeperReply reply) { late_answer({std::move(reply), {}}); };
     Answer answer;
+    if (carry_out_on_disk(request, late_answer)) return std::nullopt;
     if (request.info) {
         answer.reply.info = info();
     } else if (request.create) {
-        rooms_.brakes.require_release();
-        checked_digest(request.create->template_digest);
-        check_name(request.create->owner_tag);
-        Boxes::Handed made = rooms_.boxes.create(*request.create);
-        answer.fds = std::move(made.fds);
-        answer.fds.push_back(first_record(made.message.box.id));
-        answer.reply.created = std::move(made.message);
+        create(*request.create, late_answer);
+        return std::nullopt;
     } else if (request.attach) {
         Boxes::Handed again = rooms_.boxes.attach(checked_id(request.attach->id));
         answer.reply.created = std::move(again.message);
@@ -125,7 +127,10 @@ std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& r
         });
         return std::nullopt;
     } else if (request.freeze) {
-        rooms_.boxes.set_frozen(checked_id(request.freeze->id), request.freeze->frozen);
+        rooms_.boxes.set_frozen(
+            checked_id(request.freeze->id), request.freeze->frozen,
+            [late](const Result<void>& done) { late(done ? wire::KeeperReply{} : failure(done.error())); });
+        return std::nullopt;
     } else if (request.update) {
         rooms_.boxes.update(checked_id(request.update->id), request.update->limits);
     } else if (request.dial) {
@@ -156,6 +161,85 @@ std::optional<Requests::Answer> Requests::carry_out(const wire::KeeperRequest& r
         answer.reply.brakes = rooms_.brakes.facts();
     }
     return answer;
+}
+
+void Requests::create(const wire::CreateBox& order, const LateAnswer& late) {
+    rooms_.brakes.require_release();
+    if (order.from_snapshot.empty() || !order.template_digest.empty()) checked_digest(order.template_digest);
+    if (!order.from_snapshot.empty()) checked_snapshot(order.from_snapshot);
+    check_name(order.engine);
+    check_name(order.owner_tag);
+    rooms_.boxes.create(order, [this, late](Result<Boxes::Handed> made) {
+        try {
+            Answer answer;
+            if (!made) throw made.error();
+            answer.fds = std::move(made->fds);
+            answer.fds.push_back(first_record(made->message.box.id));
+            answer.reply.created = std::move(made->message);
+            late(std::move(answer));
+        } catch (const Error& error) {
+            late({failure(error), {}});
+        }
+    });
+}
+
+bool Requests::carry_out_on_disk(const wire::KeeperRequest& request, const LateAnswer& late) {
+    const auto tell = [late](const Result<void>& done) {
+        late({done ? wire::KeeperReply{} : failure(done.error()), {}});
+    };
+    if (request.make_snapshot) {
+        rooms_.boxes.make_snapshot(checked_id(request.make_snapshot->id), request.make_snapshot->memory,
+                                   [late](Result<wire::SnapshotInfo> made) {
+                                       Answer answer;
+                                       if (made) answer.reply.snapshot = *std::move(made);
+                                       if (!made) answer.reply = failure(made.error());
+                                       late(std::move(answer));
+                                   });
+    } else if (request.list_snapshots) {
+        Answer answer;
+        answer.reply.snapshots = list_snapshots(request.list_snapshots->after);
+        late(std::move(answer));
+    } else if (request.remove_snapshot) {
+        rooms_.boxes.remove_snapshot(checked_snapshot(request.remove_snapshot->id));
+        tell({});
+    } else if (request.store) {
+        rooms_.boxes.store(checked_id(request.store->id), request.store->memory,
+                           [late](const Result<wire::BoxStats>& last) {
+                               Answer answer;
+                               if (last) answer.reply.stats.emplace().stats.push_back(*last);
+                               if (!last) answer.reply = failure(last.error());
+                               late(std::move(answer));
+                           });
+    } else if (request.wake) {
+        rooms_.brakes.require_release();
+        rooms_.boxes.wake(checked_id(request.wake->id), [late](Result<Boxes::Handed> again) {
+            if (!again) return late({failure(again.error()), {}});
+            Answer answer;
+            answer.fds = std::move(again->fds);
+            answer.reply.created = std::move(again->message);
+            late(std::move(answer));
+        });
+    } else if (request.reset) {
+        if (!request.reset->snapshot.empty()) checked_snapshot(request.reset->snapshot);
+        rooms_.boxes.reset(checked_id(request.reset->id), request.reset->snapshot, tell);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+wire::SnapshotList Requests::list_snapshots(const std::string& after) const {
+    constexpr std::size_t kMost = 300;  // a packet's worth
+    wire::SnapshotList list;
+    const auto& all = rooms_.snapshots.all();
+    for (auto at = all.upper_bound(after); at != all.end(); ++at) {
+        if (list.snapshots.size() == kMost) {
+            list.more = true;
+            break;
+        }
+        list.snapshots.push_back(at->second);
+    }
+    return list;
 }
 
 void Requests::pull_brake(const wire::PullBrake& order, const LateReply& late) {
@@ -265,18 +349,18 @@ std::vector<wire::LimitInfo> Requests::limits() const {
     return all;
 }
 
+std::vector<wire::EngineInfo> Requests::engines() const {
+    std::vector<wire::EngineInfo> all;
+    for (const engine::Engine* each : rooms_.engines.all()) all.push_back(each->info());
+    return all;
+}
+
 wire::KeeperInfo Requests::info() const {
     const Census::Figures census = rooms_.census.take(rooms_.boxes);
     return {.version = wire::kKeeperVersion,
             .state_id = rooms_.state_id,
             .kernel = rooms_.kernel,
-            .engines = {{.name = "jail",
-                         .available = true,
-                         .boundary = "shared-kernel",
-                         .capabilities = {"pause"},
-                         .version = rooms_.kernel},
-                        {.name = "gvisor", .boundary = "userspace-kernel", .reason = "not in this release"},
-                        {.name = "microvm", .boundary = "own-kernel", .reason = "not in this release"}},
+            .engines = engines(),
             .limits = limits(),
             .probes = rooms_.probes,
             .held = census.held,

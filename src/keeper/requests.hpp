@@ -25,6 +25,8 @@ class Requests {
 public:
     struct Rooms {
         Boxes& boxes;
+        const Engines& engines;
+        const Snapshots& snapshots;
         Brakes& brakes;
         layers::Templates& templates;
         layers::Store& store;
@@ -51,18 +53,24 @@ private:
         wire::KeeperReply reply;
         std::vector<Fd> fds;
     };
+    using LateAnswer = std::function<void(Answer)>;
     using LateReply = std::function<void(wire::KeeperReply)>;
 
     // The answer, or nothing when it comes later through `late`.
     [[nodiscard]] Fd first_record(const std::string& id);
     [[nodiscard]] std::optional<Answer> carry_out(const wire::KeeperRequest& request, std::vector<Fd> fds,
-                                                  const LateReply& late);
+                                                  const LateAnswer& late);
+    // Those of sandboxes on disk, which take long. False when it is none of them.
+    [[nodiscard]] bool carry_out_on_disk(const wire::KeeperRequest& request, const LateAnswer& late);
+    void create(const wire::CreateBox& order, const LateAnswer& late);
     void pull_brake(const wire::PullBrake& order, const LateReply& late);
     void import_template(const wire::ImportTemplate& order, Fd archive, const LateReply& late);
     void export_template(const wire::ExportTemplate& order, Fd archive, const LateReply& late);
     void search_packages(const std::string& id, Fd into, const LateReply& late);
     void remove_template(const wire::RemoveTemplate& order);
     [[nodiscard]] wire::TemplateList list_templates() const;
+    [[nodiscard]] wire::SnapshotList list_snapshots(const std::string& after) const;
+    [[nodiscard]] std::vector<wire::EngineInfo> engines() const;
     [[nodiscard]] wire::KeeperInfo info() const;
     [[nodiscard]] std::vector<wire::LimitInfo> limits() const;
 

@@ -20,7 +20,10 @@ core::EngineFacts to_core(wire::EngineInfo engine) {
             .boundary = std::move(engine.boundary),
             .reason = std::move(engine.reason),
             .capabilities = std::move(engine.capabilities),
-            .version = std::move(engine.version)};
+            .version = std::move(engine.version),
+            .kernel = std::move(engine.kernel),
+            .accelerator = std::move(engine.accelerator),
+            .emulated = engine.emulated};
 }
 
 core::LimitFacts to_core(wire::LimitInfo limit) {

@@ -61,7 +61,10 @@ void replace_file(int dir, const std::string& name, const std::string& text) {
     const std::string temporary = name + ".new";
     const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
     const Fd file{sys(::openat(dir, temporary.c_str(), flags, 0600), "create " + temporary)};
-    sys(::write(file.get(), text.data(), text.size()), "write " + name);
+    if (sys(::write(file.get(), text.data(), text.size()), "write " + name) !=
+        static_cast<ssize_t>(text.size())) {
+        throw Error{Errc::exhausted, Fault::oyat_operator, "the state's file system is full"};
+    }
     sys(::fsync(file.get()), "sync " + name);
     sys(::renameat(dir, temporary.c_str(), dir, name.c_str()), "rename " + name);
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/id.hpp"
 #include "base/throwing.hpp"
 #include "layers/directory.hpp"
 
@@ -46,6 +47,10 @@ void Shelf::drop(const std::string& name) const {
 
 void Shelf::move_to_trash(int from, const std::string& name) const {
     if (::renameat(from, name.c_str(), trash_.get(), name.c_str()) == 0 || errno == ENOENT) return;
+    if (errno == EEXIST || errno == ENOTEMPTY) {  // what had the name before has not been removed yet
+        const std::string other = name + "-" + random_hex(4);
+        if (::renameat(from, name.c_str(), trash_.get(), other.c_str()) == 0) return;
+    }
     throw errno_error(errno, "move " + name + " to the trash");
 }
 

@@ -25,6 +25,9 @@ struct EngineInfo {
     std::string reason;
     std::vector<std::string> capabilities;  // pause, disk_snapshot, disk_fork, memory_snapshot, memory_fork
     std::string version;
+    std::string kernel;       // release that answers inside
+    std::string accelerator;  // "": the processor itself; "kvm", "tcg", "systrap", "ptrace"
+    bool emulated = false;    // a boundary that an emulator makes is not one between tenants
     template <class V>
     void fields(V& v) {
         v(1, name);
@@ -33,6 +36,9 @@ struct EngineInfo {
         v(4, reason);
         v(5, capabilities);
         v(6, version);
+        v(7, kernel);
+        v(8, accelerator);
+        v(9, emulated);
     }
 };
 struct LimitInfo {  // one hard limit and how this host enforces it

@@ -47,6 +47,13 @@ struct Running {
     const cgroup::Group& group;
 };
 
+// What a sandbox may use and uses, for those inside to see.
+struct Seen {
+    const wire::BoxLimits& limits;
+    const wire::BoxStats& stats;
+    std::int64_t created_ms = 0;
+};
+
 // A kind of boundary. One object for the life of the keeper, which is single-threaded; after a restart of the
 // keeper a new one is asked about sandboxes that an earlier one started, so whatever must be known of them is
 // found by their id in files and in the kernel. Calls return within a few milliseconds; what takes longer is
@@ -76,9 +83,17 @@ public:
                                                                     Afterwards afterwards,
                                                                     std::function<void()> meanwhile) = 0;
 
-    // Other limits for a sandbox that runs, beyond its control group and disk. Throws `unimplemented` for
+    // It has got an owner, with these limits: where on the machine it runs.
+    virtual void settle(const Running& sandbox, const wire::BoxLimits& limits) = 0;
+    // Other limits for one that has an owner, beyond its control group and disk. Throws `unimplemented` for
     // what can't be changed.
-    virtual void set_limits(const Running& sandbox, const wire::BoxLimits& limits) = 0;
+    virtual void set_limits(const Running& sandbox, const wire::BoxLimits& before,
+                            const wire::BoxLimits& limits) = 0;
+
+    // What programs inside are told of their machine, where its kernel does not tell by itself. `moving`: the
+    // limits are those that were told before.
+    enum class Told : std::uint8_t { all, moving };
+    virtual void tell(const Running& sandbox, const Seen& seen, Told what) = 0;
 
     // A process that stands in the sandbox's network namespace (of a veth: in the outer one) for as long as
     // the sandbox lives. A keeper that was restarted finds the namespace by it.

@@ -6,7 +6,7 @@
 
 #include "base/fd.hpp"
 
-namespace oyat::keeper {
+namespace oyat::engine {
 
 // The agents' listening sockets: `<run>/agents/<id>.sock`, in a 0700 directory of root that no sandbox sees.
 // The agent holds the listener, so that a connection can be made anew whoever has died in between.
@@ -29,4 +29,4 @@ private:
     Fd dir_;
 };
 
-}  // namespace oyat::keeper
+}  // namespace oyat::engine

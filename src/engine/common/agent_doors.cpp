@@ -1,4 +1,4 @@
-#include "keeper/agent_doors.hpp"
+#include "engine/common/agent_doors.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include "base/throwing.hpp"
 #include "layers/directory.hpp"
 
-namespace oyat::keeper {
+namespace oyat::engine {
 namespace {
 
 constexpr std::string_view kSuffix = ".sock";
@@ -75,4 +75,4 @@ void AgentDoors::remove_all_if_empty() const noexcept {
     ::rmdir(path_.c_str());
 }
 
-}  // namespace oyat::keeper
+}  // namespace oyat::engine
