@@ -122,6 +122,16 @@ public:
         wait_status(std::exchange(pid, -1));
     }
 
+    // Between two runs: as if the machine had been started anew meanwhile.
+    void pretend_another_boot(const std::string& box) const {
+        const std::string path = dir + "/keeper/records/" + box;
+        std::ifstream from{path, std::ios::binary};
+        std::string record{std::istreambuf_iterator<char>{from}, {}};
+        const std::string boot = output_of("cat /proc/sys/kernel/random/boot_id");
+        record.replace(record.find(boot), boot.size(), boot.size(), 'f');
+        std::ofstream{path, std::ios::binary} << record;
+    }
+
     [[nodiscard]] Client client() const { return Client{dir + "/run/keeper.sock"}; }
     [[nodiscard]] std::string state_id() const { return output_of("cat " + dir + "/keeper/id"); }
     [[nodiscard]] std::string log() const { return output_of("cat " + dir + "/log"); }
