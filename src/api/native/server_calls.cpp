@@ -41,7 +41,10 @@ Task<> info(Call& call) {
                            {"boundary", engine.boundary},
                            {"capabilities", texts(engine.capabilities)},
                            {"reason", engine.reason},
-                           {"version", engine.version}});
+                           {"version", engine.version},
+                           {"kernel", engine.kernel},
+                           {"accelerator", engine.accelerator},
+                           {"emulated", engine.emulated}});
     }
     boost::json::array limits;
     for (const core::LimitFacts& limit : facts.limits) {
