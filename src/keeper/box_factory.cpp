@@ -66,7 +66,7 @@ void BoxFactory::enforce(const Box& box, const wire::BoxLimits& limits) const {
     const wire::BoxLimits& now = box.record.limits;
     if (limits.memory_bytes != now.memory_bytes || limits.cpu_millis != now.cpu_millis ||
         limits.processes != now.processes || limits.io_bytes_per_second != now.io_bytes_per_second) {
-        box.group.update(group_limits(limits));
+        box.group.update(group_limits(limits, engine_of(box.record)));
     }
     if (limits.disk_bytes != now.disk_bytes || limits.disk_inodes != now.disk_inodes) {
         rooms_.store.set_limit(box.record.id, disk_limit(limits));

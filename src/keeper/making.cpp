@@ -128,7 +128,7 @@ void Making::start() {
     listeners_ = network_->make_listeners();
     lap("network");
 
-    group_ = rooms_.groups.create(record.id, group_limits(record.limits), range_.base);
+    group_ = rooms_.groups.create(record.id, group_limits(record.limits, engine_), range_.base);
     on_failure([this] {
         group_->kill();
         [[maybe_unused]] const bool gone = group_->destroy();

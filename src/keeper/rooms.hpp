@@ -32,10 +32,12 @@ struct Rooms {
     std::string boot_id;
 };
 
-[[nodiscard]] inline cgroup::Limits group_limits(const wire::BoxLimits& limits) {
-    return {.memory_bytes = limits.memory_bytes,
+[[nodiscard]] inline cgroup::Limits group_limits(const wire::BoxLimits& limits,
+                                                 const engine::Engine& engine) {
+    const engine::Engine::Overhead own = engine.overhead();
+    return {.memory_bytes = limits.memory_bytes + own.memory_bytes,
             .cpu_millis = limits.cpu_millis,
-            .processes = limits.processes,
+            .processes = limits.processes + own.processes,
             .io_bytes_per_second = limits.io_bytes_per_second};
 }
 

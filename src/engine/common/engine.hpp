@@ -66,6 +66,14 @@ public:
     [[nodiscard]] virtual wire::EngineInfo info() const = 0;
     [[nodiscard]] virtual netns::Shape network() const noexcept = 0;
 
+    // What its own processes take of a sandbox's control group, which therefore needs this on top of the
+    // sandbox's limits.
+    struct Overhead {
+        std::uint64_t memory_bytes = 0;
+        std::uint32_t processes = 0;
+    };
+    [[nodiscard]] virtual Overhead overhead() const noexcept { return {}; }
+
     // Starts a sandbox; done when its agent can be connected to. A work that is given up, or fails, leaves
     // nothing but what forget() removes.
     [[nodiscard]] virtual std::unique_ptr<Work<Process>> start(const Parts& parts) = 0;
@@ -98,6 +106,9 @@ public:
     // A process that stands in the sandbox's network namespace (of a veth: in the outer one) for as long as
     // the sandbox lives. A keeper that was restarted finds the namespace by it.
     [[nodiscard]] virtual pid_t in_network(const Running& sandbox) const { return sandbox.process.pid; }
+
+    // No sandbox will be made of the template any more: what was made to start such faster may go.
+    virtual void template_gone(std::string_view /*digest*/) noexcept {}
 
     // Removes what the engine has left of a sandbox whose processes are gone, or of one that never came to
     // be. Nothing happens when there is nothing.

@@ -29,10 +29,10 @@ struct Machine {
 // The part that a sandbox's limits decide.
 void set_size(Machine& machine, const wire::BoxLimits& limits);
 
-// QEMU's own need beside the guest's memory, for which the control group must have room: its code, buffers
-// and what it has translated.
+// What QEMU needs beside the guest's memory: its code, buffers and what it has translated. Its threads: 64 at
+// most for the disks, and its own.
 inline constexpr std::uint64_t kOverheadBytes = std::uint64_t{256} << 20;
-inline constexpr std::uint32_t kOverheadThreads = 80;  // at least: its I/O threads, 64 at most, and its own
+inline constexpr std::uint32_t kOverheadThreads = 80;
 
 // Why a machine can't go on as this other one; nothing when it can.
 [[nodiscard]] Result<void> fits(const Machine& saved, const Machine& here);

@@ -152,7 +152,7 @@ std::unique_ptr<engine::Work<engine::Nothing>> Microvm::checkpoint(const engine:
                                                                    std::function<void()> meanwhile) {
     const std::string id{sandbox.id};
     return engine::forked_doing(
-        [&] {
+        [&] {  // runs here and now
             const Machine machine = read_box_machine(options_.places, id);
             try {
                 Qmp control{control_socket(options_.places.box(id)), kSavePatience};
@@ -168,17 +168,15 @@ std::unique_ptr<engine::Work<engine::Nothing>> Microvm::checkpoint(const engine:
         [places = options_.places, id] { let_it_go_on(places, id); });
 }
 
-void Microvm::set_limits(const engine::Running& sandbox, const wire::BoxLimits& limits) {
-    const Machine now = read_box_machine(options_.places, sandbox.id);
-    Machine wanted = now;
+void Microvm::set_limits(const engine::Running&, const wire::BoxLimits& before,
+                         const wire::BoxLimits& limits) {
+    Machine now;
+    Machine wanted;
+    set_size(now, before);
     set_size(wanted, limits);
-    if (wanted.memory_mib != now.memory_mib || wanted.processors != now.processors) {
-        throw Error{Errc::unimplemented,
-                    "the memory and the number of processors of a microvm can't be changed while it runs"};
-    }
-    if (wanted.disk_bytes != now.disk_bytes) {
-        throw Error{Errc::unimplemented, "the disk of a microvm can't change its size while it runs"};
-    }
+    if (now == wanted) return;
+    throw Error{Errc::unimplemented,
+                "the memory, disk and number of processors of a microvm can't be changed while it runs"};
 }
 
 void Microvm::forget(std::string_view id) noexcept {
