@@ -1,0 +1,71 @@
+#include "engine/gvisor/homes.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/throwing.hpp"
+#include "layers/directory.hpp"
+
+namespace oyat::gvisor {
+namespace {
+
+constexpr const char* kHolder = "holder";
+
+}  // namespace
+
+Homes::Homes(const std::string& dir) : dir_{layers::make_directories(dir)} {}
+
+void Homes::make(std::string_view id, uid_t owner) const {
+    in("make a home for " + std::string{id}, [&] {
+        const Fd home = layers::make_directory(dir_.get(), std::string{id}, 0700);
+        (void)layers::make_directory(home.get(), "state", 0700);
+        const Fd door = layers::make_directory(home.get(), "door", 0700);
+        sys(::fchown(door.get(), owner, owner), "give the door away");
+    });
+}
+
+void Homes::remove(std::string_view id) const noexcept {
+    try {
+        layers::remove_tree(dir_.get(), std::string{id});
+    } catch (const Error&) {
+        return;  // ids() names it again
+    }
+}
+
+std::vector<std::string> Homes::ids() const {
+    return layers::names_in(dir_.get());
+}
+
+Fd Homes::state(std::string_view id) const {
+    return layers::open_directory(dir_.get(), std::string{id} + "/state");
+}
+
+Fd Homes::door(std::string_view id) const {
+    return layers::open_directory(dir_.get(), std::string{id} + "/door");
+}
+
+void Homes::note_holder(std::string_view id, const engine::Process& holder) const {
+    const Fd home = layers::open_directory(dir_.get(), std::string{id});
+    layers::replace_file(home.get(), kHolder,
+                         std::to_string(holder.pid) + " " + std::to_string(holder.start_ticks));
+}
+
+std::optional<engine::Process> Homes::holder(std::string_view id) const noexcept {
+    try {
+        const Fd home = layers::open_directory(dir_.get(), std::string{id});
+        const std::string text = layers::read_file(home.get(), kHolder);
+        const char* const end = text.data() + text.size();
+        pid_t pid = -1;
+        std::uint64_t ticks = 0;
+        const auto first = std::from_chars(text.data(), end, pid);
+        if (first.ptr == end || *first.ptr != ' ') return std::nullopt;
+        std::from_chars(first.ptr + 1, end, ticks);
+        return engine::find_process(pid, ticks);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace oyat::gvisor

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "engine/common/process.hpp"
+
+namespace oyat::gvisor {
+
+// A directory for each sandbox, named by its id, below one that only root sees. It holds
+//
+//   state/   runsc's own records, and the socket by which it commands the sandbox
+//   door/    the socket at which the sandbox's agent knocks
+//   holder   the process that stands in the sandbox's outer network namespace
+//
+// and outlives the keeper.
+class Homes {
+public:
+    explicit Homes(const std::string& dir);
+
+    // Makes one. `owner`: the host's user id of root inside, who must be able to reach the door.
+    void make(std::string_view id, uid_t owner) const;
+    void remove(std::string_view id) const noexcept;
+    [[nodiscard]] std::vector<std::string> ids() const;
+
+    [[nodiscard]] Fd state(std::string_view id) const;
+    [[nodiscard]] Fd door(std::string_view id) const;
+
+    void note_holder(std::string_view id, const engine::Process& holder) const;
+    // If it lives.
+    [[nodiscard]] std::optional<engine::Process> holder(std::string_view id) const noexcept;
+
+private:
+    Fd dir_;
+};
+
+}  // namespace oyat::gvisor
