@@ -20,10 +20,18 @@ Status no_such_process(std::uint32_t pid) {
 
 }  // namespace
 
-Agent::Agent(Fd listener, Fd cgroup, std::uint64_t generation)
+Agent::Agent(WayIn way, Fd cgroup, std::uint64_t generation)
     : processes_{loop_, std::move(cgroup)},
       stand_still_{processes_.groups().parent()},
-      host_{loop_, std::move(listener), *this, generation} {}
+      host_{loop_, *this, generation} {
+    if (way.listener) {
+        host_.open(listen_for_host(loop_, std::move(way.listener), host_));
+    } else if (way.port) {
+        host_.open(wait_at_port(loop_, std::move(way.port), host_));
+    } else {
+        host_.open(connect_to_host(loop_, std::move(way.connect), host_));
+    }
+}
 
 std::unique_ptr<Stream> Agent::open(Connection& connection, std::uint32_t id, wire::Request request) {
     if (request.spawn) return open_process(connection, id, *request.spawn);
@@ -164,12 +172,14 @@ Status Agent::stand_still(const wire::Quiesce& request) {
 
 void Agent::quiesce(Connection& connection, std::uint32_t id, const wire::Quiesce& request) {
     const Status status = stand_still(request);
-    if (status.code == 0) {
+    if (status.code == 0 && host_.door().hangs_up()) {
         connection.send(wire::FrameKind::event, id, wire::ChannelId::none,
                         wire::encode(wire::Quiesced{.hangs_up = true}));
     }
     connection.send_end(id, status);
-    if (status.code == 0) connection.finish();
+    if (status.code != 0) return;
+    host_.set_stands_still(true);
+    connection.finish();
 }
 
 Answer<std::string> Agent::renew(const wire::Renew& request) {
@@ -177,6 +187,7 @@ Answer<std::string> Agent::renew(const wire::Renew& request) {
     if (!done) return std::unexpected{std::move(done).error()};
     if (request.generation != 0) host_.set_generation(request.generation);
     done->generation = host_.generation();
+    host_.set_stands_still(false);
     // Last: no program runs before its machine is another one.
     stand_still_.end();
     return wire::encode(*done);

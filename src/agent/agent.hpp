@@ -20,7 +20,13 @@ namespace oyat::agent {
 // The agent as a whole: what it holds, and which part answers which request.
 class Agent final : public RequestHandler {
 public:
-    Agent(Fd listener, Fd cgroup, std::uint64_t generation);
+    // Where the host comes in: one of these.
+    struct WayIn {
+        Fd listener;
+        std::string connect;  // path of a socket
+        Fd port;
+    };
+    Agent(WayIn way, Fd cgroup, std::uint64_t generation);
 
     [[noreturn]] void run() { loop_.run(); }
 

@@ -1,7 +1,7 @@
 #include "agent/connection.hpp"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include <limits>
 
@@ -16,17 +16,19 @@ constexpr std::size_t kOutStop = 1024 * 1024;
 // Bytes received in one turn before others have theirs.
 constexpr std::size_t kReceiveBurst = 512 * 1024;
 constexpr std::size_t kPing = 8;
+constexpr std::int64_t kHalfFrameMs = 3000;
 
 }  // namespace
 
-Connection::Connection(Loop& loop, Fd socket, RequestHandler& handler, std::function<void()> on_broken)
+Connection::Connection(Loop& loop, Fd stream, RequestHandler& handler, ConnectionOwner& owner)
     : loop_{loop},
-      socket_{std::move(socket)},
+      stream_{std::move(stream)},
       handler_{handler},
-      on_broken_{std::move(on_broken)},
+      owner_{owner},
       readiness_{loop, [this](std::uint32_t events) { ready(events); }},
       flush_soon_{loop, [this] { flush(); }},
-      idle_{loop, [this] { give_back_memory(); }} {
+      idle_{loop, [this] { give_back_memory(); }},
+      half_frame_{loop, [this] { watch_half_frame(); }} {
     rearm();
 }
 
@@ -68,14 +70,16 @@ void Connection::remove(std::uint32_t stream) {
 
 void Connection::ready(std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) flush();
-    if (finishing_ && (events & (EPOLLHUP | EPOLLERR)) != 0) return hang_up();
+    // Where nothing is read the end would not be seen.
+    const bool is_read = !finishing_ && out_.size() - out_sent_ < kOutStop;
+    if (!is_read && (events & (EPOLLHUP | EPOLLERR)) != 0) return hang_up();
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive();
 }
 
 void Connection::receive() {
     std::size_t burst = 0;
     while (!broken_ && !finishing_ && burst < kReceiveBurst && out_.size() - out_sent_ < kOutStop) {
-        const ssize_t got = ::recv(socket_.get(), loop_.scratch(), Loop::kScratch, 0);
+        const ssize_t got = ::read(stream_.get(), loop_.scratch(), Loop::kScratch);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && errno == EAGAIN) break;
         if (got <= 0) return hang_up();
@@ -85,6 +89,14 @@ void Connection::receive() {
         if (!take_frames()) return hang_up();
         if (static_cast<std::size_t>(got) < Loop::kScratch) break;
     }
+    if (!broken_ && unparsed_ > 0 && !half_frame_.running()) half_frame_.start(kHalfFrameMs);
+}
+
+// A port does not tell a host that went away in the middle of a frame from the next one, whose KNOCK would be
+// taken for the rest of it.
+void Connection::watch_half_frame() {
+    if (out_.size() - out_sent_ < kOutStop) return hang_up();
+    half_frame_.start(kHalfFrameMs);  // it is us who do not read
 }
 
 bool Connection::take_frames() {
@@ -93,6 +105,7 @@ bool Connection::take_frames() {
         if (!frame) return false;
         if (!*frame) break;
         unparsed_ -= wire::kHeaderSize + (*frame)->payload.size();
+        half_frame_.stop();
         if (!take(**frame)) return false;
     }
     return true;
@@ -104,6 +117,12 @@ bool Connection::take(const wire::Frame& frame) {
     if (frame.header.kind == FrameKind::ping) {
         if (id != 0 || frame.payload.size() != kPing) return false;
         send(FrameKind::pong, 0, wire::ChannelId::none, frame.payload);
+        return true;
+    }
+    if (frame.header.kind == FrameKind::knock) {
+        if (id != 0 || frame.payload.size() != kPing) return false;
+        start_over();
+        owner_.knocked(*this, wire::get_u64(frame.payload));
         return true;
     }
     if (frame.header.kind == FrameKind::request) return take_request(frame);
@@ -140,6 +159,16 @@ bool Connection::take(const wire::Frame& frame) {
     }
 }
 
+// On a port the old host's streams may still be here, and what they had to say.
+void Connection::start_over() {
+    if (last_stream_ == 0) return;
+    for (auto& [id, stream] : std::exchange(streams_, {})) loop_.bury(std::move(stream));
+    want_room_.clear();
+    out_.clear();
+    out_sent_ = 0;
+    last_stream_ = 0;
+}
+
 bool Connection::take_request(const wire::Frame& frame) {
     const std::uint32_t id = frame.header.stream;
     if (id <= last_stream_) return false;
@@ -163,8 +192,8 @@ bool Connection::take_request(const wire::Frame& frame) {
 
 void Connection::flush() {
     while (!broken_ && out_sent_ < out_.size()) {
-        const ssize_t sent = ::send(socket_.get(), out_.data() + out_sent_, out_.size() - out_sent_,
-                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        // SIGPIPE is blocked.
+        const ssize_t sent = ::write(stream_.get(), out_.data() + out_sent_, out_.size() - out_sent_);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && errno == EAGAIN) break;
         if (sent < 0) return hang_up();
@@ -188,7 +217,7 @@ void Connection::rearm() {
     const std::size_t queued = out_.size() - out_sent_;
     std::uint32_t events = queued < kOutStop && !finishing_ ? EPOLLIN : 0;
     if (queued > 0) events |= EPOLLOUT;
-    readiness_.arm(socket_.get(), events);
+    readiness_.arm(stream_.get(), events);
 }
 
 void Connection::give_room() {
@@ -207,7 +236,8 @@ void Connection::hang_up() {
     if (std::exchange(broken_, true)) return;
     readiness_.disarm();
     flush_soon_.pause();
-    on_broken_();
+    half_frame_.stop();
+    owner_.broken();
 }
 
 }  // namespace oyat::agent

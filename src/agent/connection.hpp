@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -27,6 +26,18 @@ protected:
     ~RequestHandler() = default;
 };
 
+// Who has the connection.
+class ConnectionOwner {
+public:
+    // The host has said that it starts here: what was before is none of its business, and is gone.
+    virtual void knocked(Connection& connection, std::uint64_t number) = 0;
+    // Once, when nothing more will come.
+    virtual void broken() = 0;
+
+protected:
+    ~ConnectionOwner() = default;
+};
+
 // One connection of the host: cuts its bytes into frames, gives each to its stream, and sends what the
 // streams have. Everything that the host could send too much of is bounded; a host that breaks the protocol
 // is hung up on.
@@ -34,8 +45,8 @@ class Connection final : public Mortal {
 public:
     static constexpr std::size_t kMaxStreams = 4096;
 
-    // `on_broken` is called once, when nothing more will come.
-    Connection(Loop& loop, Fd socket, RequestHandler& handler, std::function<void()> on_broken);
+    // `stream` is a socket or a port; it does not block.
+    Connection(Loop& loop, Fd stream, RequestHandler& handler, ConnectionOwner& owner);
     ~Connection() override;
 
     void send(wire::FrameKind kind, std::uint32_t stream, wire::ChannelId channel, std::string_view payload);
@@ -57,6 +68,8 @@ private:
     bool take_frames();
     bool take(const wire::Frame& frame);
     bool take_request(const wire::Frame& frame);
+    void start_over();
+    void watch_half_frame();
     void flush();
     void rearm();
     void give_room();
@@ -64,12 +77,13 @@ private:
     void hang_up();
 
     Loop& loop_;
-    Fd socket_;
+    Fd stream_;
     RequestHandler& handler_;
-    std::function<void()> on_broken_;
+    ConnectionOwner& owner_;
     Readiness readiness_;
     Steps flush_soon_;
     IdleHook idle_;
+    Timer half_frame_;
     wire::FrameParser parser_;
     std::size_t unparsed_ = 0;  // bytes in parser_ that are no whole frame yet
     std::string out_;

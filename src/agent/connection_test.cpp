@@ -10,7 +10,10 @@ namespace oyat::agent {
 namespace {
 
 using testing::AgentProcess;
+using testing::attach_request;
 using testing::code_of;
+using testing::spawn_request;
+using testing::start;
 using testing::TestHost;
 using wire::ChannelId;
 using wire::FrameKind;
@@ -26,6 +29,32 @@ TEST_F(AgentProcess, TheNewestHostReplacesTheOlder) {
     TestHost second{agent};
     EXPECT_TRUE(host.closed_within(5000));
     EXPECT_EQ(second.shell("echo here").out(), "here\n");
+}
+
+TEST_F(AgentProcess, AnswersEachKnockWithAHello) {
+    host.send(FrameKind::knock, 0, ChannelId::none, wire::u64_payload(4711));
+    host.until([&] { return host.hello().echo == 4711; });
+    EXPECT_EQ(host.hello().generation, 7u);
+    EXPECT_EQ(host.shell("echo here").out(), "here\n");
+}
+
+// As on the port of a virtual machine, where one host follows another on the same stream.
+TEST_F(AgentProcess, AKnockStartsTheConnectionOver) {
+    const auto first = host.open(spawn_request({.argv = {"/bin/cat"}, .stdin_open = true}));
+    const std::uint32_t pid = start(host, first);
+    host.send(FrameKind::knock, 0, ChannelId::none, wire::u64_payload(1));
+    host.until([&] { return host.hello().echo == 1; });
+    const std::uint32_t lower = 1;  // ids begin anew
+    host.send(FrameKind::request, lower + 4, ChannelId::none, wire::encode(attach_request(pid)));
+    host.send(FrameKind::data, lower + 4, ChannelId::stdin_, "still there\n");
+    host.send(FrameKind::eof, lower + 4, ChannelId::stdin_);
+    EXPECT_EQ(host.until_end(lower + 4).out(), "still there\n");
+    EXPECT_FALSE(host.heard(first).end) << "its stream is gone, not ended";
+}
+
+TEST_F(AgentProcess, HangsUpOnAHostThatStopsInTheMiddleOfAFrame) {
+    host.send_raw(std::string_view{"\x08\x00\x00", 3});
+    EXPECT_TRUE(host.closed_within(15'000));
 }
 
 TEST_F(AgentProcess, HangsUpOnAHostThatBreaksTheProtocol) {

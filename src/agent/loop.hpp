@@ -107,6 +107,7 @@ public:
 
     void start(std::int64_t ms);
     void stop();
+    [[nodiscard]] bool running() const { return running_; }
 
 private:
     friend class Loop;

@@ -27,9 +27,10 @@ extern "C" void __malloc_arena_thread_freeres() __attribute__((weak));
 // oyat-agent, pid 1 of a sandbox. The keeper starts it with the listening socket of its host as descriptor 3
 // and, where the engine has one, the sandbox's cgroup v2 directory as descriptor 4:
 //
-//   oyat-agent --generation=N [--listen PATH]
+//   oyat-agent --generation=N [--listen PATH | --connect PATH]
 //
-// --listen makes the socket itself, for trying it outside of a sandbox.
+// --connect: there is no descriptor 3, the host listens there. --listen makes the socket itself, for trying
+// it outside of a sandbox.
 namespace oyat::agent {
 namespace {
 
@@ -37,10 +38,12 @@ constexpr int kListener = 3;
 constexpr int kCgroup = 4;
 // Numbers that no pipe of a command will ever need.
 constexpr int kHighFd = 200;
+constexpr std::size_t kLongestPath = sizeof(sockaddr_un::sun_path);
 
 struct Options {
     std::uint64_t generation = 0;
     std::optional<std::string_view> listen;
+    std::optional<std::string_view> connect;
 };
 
 std::optional<Options> parse(int argc, char** argv) {
@@ -54,10 +57,13 @@ std::optional<Options> parse(int argc, char** argv) {
             if (std::from_chars(number.data(), end, options.generation).ptr != end) return std::nullopt;
         } else if (argument == "--listen" && i + 1 < argc) {
             options.listen = argv[++i];
+        } else if (argument == "--connect" && i + 1 < argc && std::strlen(argv[i + 1]) < kLongestPath) {
+            options.connect = argv[++i];
         } else {
             return std::nullopt;
         }
     }
+    if (options.listen && options.connect) return std::nullopt;
     return options;
 }
 
@@ -143,17 +149,22 @@ int say(std::string_view what) {
 int run(int argc, char** argv) {
     harden();
     const std::optional<Options> options = parse(argc, argv);
-    if (!options) return say("usage: oyat-agent --generation=N [--listen PATH]\n");
+    if (!options) return say("usage: oyat-agent --generation=N [--listen PATH | --connect PATH]\n");
     set_signals(options->listen.has_value());
     raise_file_limit();
     set_allocator();
     // As pid 1 it is one anyway; elsewhere the orphans of its commands come to it as well.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     Fd cgroup = take_cgroup();
-    Fd listener = options->listen ? make_listener(*options->listen) : take_listener();
-    if (!listener) return say("oyat-agent: no socket to listen on\n");
-    ::fcntl(listener.get(), F_SETFL, O_NONBLOCK);
-    Agent agent{std::move(listener), std::move(cgroup), options->generation};
+    Agent::WayIn way;
+    if (options->connect) {
+        way.connect = *options->connect;
+    } else {
+        way.listener = options->listen ? make_listener(*options->listen) : take_listener();
+        if (!way.listener) return say("oyat-agent: no socket to listen on\n");
+        ::fcntl(way.listener.get(), F_SETFL, O_NONBLOCK);
+    }
+    Agent agent{std::move(way), std::move(cgroup), options->generation};
     agent.run();
 }
 

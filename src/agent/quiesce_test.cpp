@@ -191,14 +191,13 @@ TEST_P(Quiesce, RefusesWhenAConnectionLeadsOutside) {
 
 TEST_P(Quiesce, RefusesWhenAFileHasNoNameAnyMore) {
     const std::string file = agent.directory() + "/gone";
-    const auto stream =
-        host.open(shell_request("exec 7>" + file + "; rm " + file + "; echo up; exec sleep 1032"));
+    const auto stream = host.open(shell_request("exec 7>" + file + "; rm " + file + "; echo up; sleep 1032"));
     host.until([&] { return host.heard(stream).out() == "up\n"; });
     const std::uint32_t pid = start(stream);
     const wire::Status refused = *host.ask(quiesce_request({.no_deleted_files = true})).end;
     EXPECT_EQ(refused.code, code_of(Errc::failed_precondition));
-    EXPECT_EQ(refused.message, "process " + std::to_string(pid) + " (sleep) holds a deleted file open: '" +
-                                   file + " (deleted)'");
+    EXPECT_EQ(refused.message,
+              "process " + std::to_string(pid) + " (sh) holds a deleted file open: '" + file + " (deleted)'");
     host.ask(testing::signal_request(pid, SIGKILL));
     EXPECT_EQ(host.until_end(stream).exited()->signal, static_cast<std::uint32_t>(SIGKILL)) << "it goes on";
     EXPECT_EQ(host.ask(quiesce_request({.no_deleted_files = true})).end->code, 0u);

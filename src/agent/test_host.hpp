@@ -74,7 +74,8 @@ class TestHost {
 public:
     enum class Credit { at_once, never };
 
-    explicit TestHost(const RunningAgent& agent);
+    explicit TestHost(const RunningAgent& agent) : TestHost{agent.connect()} {}
+    explicit TestHost(Fd socket);
 
     [[nodiscard]] const wire::Hello& hello() const { return hello_; }
     [[nodiscard]] Heard& heard(std::uint32_t stream) { return heard_[stream]; }

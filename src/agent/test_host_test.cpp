@@ -126,7 +126,7 @@ const std::vector<wire::WatchChange>& Heard::changes() {
     return changes_;
 }
 
-TestHost::TestHost(const RunningAgent& agent) : socket_{agent.connect()} {
+TestHost::TestHost(Fd socket) : socket_{std::move(socket)} {
     until([&] { return greeted_; });
 }
 

@@ -1,6 +1,7 @@
 #include <functional>
 
 #include "keeperlink/channel_story.hpp"
+#include "keeperlink/hello_finder.hpp"
 
 // What a taken-over agent may try (threats D-20 to D-30).
 namespace oyat::keeperlink {
@@ -161,12 +162,28 @@ TEST(HostileAgent, IsNotListenedToBeforeTheRightHello) {
     }
 }
 
-TEST(HostileAgent, ThatSpeaksBeforeItsHelloIsHungUpOn) {
+// A program inside can print a HELLO, too; that one does not know our number.
+TEST(HostileAgent, ThatSpeaksBeforeItsHelloIsNotListenedTo) {
     Loop loop;
     auto [ours, theirs] = FakeAgent::socket_pair();
     Pair pair{loop.executor(), std::move(ours), std::move(theirs)};
     pair.agent.end(1);
-    EXPECT_THROW(loop.run(pair.channel->hello(1s)), Error);
+    pair.agent.hello(kGeneration);
+    EXPECT_THROW(loop.run(pair.channel->hello(50ms)), Error);
+    EXPECT_FALSE(pair.channel->broke_protocol());
+    loop.run(pair.channel->close());
+}
+
+TEST(HostileAgent, ThatSpeaksWithoutEndBeforeItsHelloIsHungUpOn) {
+    Loop loop;
+    auto [ours, theirs] = FakeAgent::socket_pair();
+    Pair pair{loop.executor(), std::move(ours), std::move(theirs)};
+    pair.agent.raw(std::string(HelloFinder::kMostSkipped + 100, 'x'));
+    const auto both = [](Pair& each) -> Task<> {
+        co_await race(each.channel->hello(5s), each.agent.flushed());
+        while (each.lost.empty()) co_await yield_now();
+    };
+    loop.run(with_timeout(5s, "the end", both(pair)));
     EXPECT_TRUE(pair.channel->broke_protocol());
     loop.run(pair.channel->close());
 }

@@ -1,11 +1,13 @@
 #include "keeperlink/link.hpp"
 
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "base/throwing.hpp"
 #include "io/post.hpp"
 
 namespace oyat::keeperlink {
@@ -22,6 +24,8 @@ constexpr std::size_t kGoodPiece = wire::kMaxData;  // small DATA frames are joi
 constexpr std::size_t kCreditPiece = wire::kInitialWindow / 4;
 constexpr auto kCreditDelay = std::chrono::milliseconds{5};
 
+constexpr auto kKnockAgain = std::chrono::seconds{1};
+
 constexpr int kPatience = 12;       // ticks, a minute, for a call or for the first word of a longer stream
 constexpr int kLongPatience = 120;  // for calls that may move, remove or sync whole trees
 
@@ -30,13 +34,11 @@ int patience_for(StreamKind kind, const wire::Request& request) {
     return request.remove || request.move || request.compose || request.quiesce ? kLongPatience : kPatience;
 }
 
-std::string eight_bytes(std::uint64_t number) {
-    std::string out(8, '\0');
-    for (char& byte : out) {
-        byte = static_cast<char>(number);
-        number >>= 8;
-    }
-    return out;
+// Nobody inside may guess it: a program can print what looks like a HELLO.
+std::uint64_t random_number() {
+    std::uint64_t number = 0;
+    while (number == 0) sys(::getrandom(&number, sizeof number, 0), "get a random number");
+    return number;
 }
 
 }  // namespace
@@ -47,8 +49,12 @@ Link::Link(Executor executor, Fd socket, std::uint64_t generation, std::shared_p
       generation_{generation},
       scratch_{std::move(scratch)},
       small_credits_due_{executor, [this] { send_small_credits(); }},
+      number_{random_number()},
+      hello_{number_},
+      knock_again_{executor, [this] { knock(); }},
       pulse_{executor, [this] { tick(); }} {
     pulse_.arm(kPulse);
+    knock();
 }
 
 Task<> Link::keep_reading(std::shared_ptr<Link> link) {
@@ -168,9 +174,30 @@ void Link::abandon(StreamState& stream) {
     if (!stream.end) send_soon(FrameKind::cancel, stream.id, ChannelId::none, {});
 }
 
+// One that was lost in the rest of an earlier host's frame is made up for by the next.
+void Link::knock() {
+    if (over_ || greeted_) return;
+    ++knocks_;
+    send_soon(FrameKind::knock, 0, ChannelId::none, wire::u64_payload(number_));
+    knock_again_.arm(kKnockAgain);
+}
+
+void Link::take_beginning(std::string_view bytes) {
+    const Result<std::optional<wire::Hello>> hello = hello_.feed(bytes);
+    if (!hello) return breach(hello.error().message());
+    if (!*hello) return;
+    if (const Result<void> good = handle_hello(**hello); !good) return breach(good.error().message());
+    parser_.feed(hello_.take_rest());
+}
+
 void Link::take(std::string_view bytes) {
     if (over_) return;
-    parser_.feed(bytes);
+    if (greeted_) {
+        parser_.feed(bytes);
+    } else {
+        take_beginning(bytes);
+        if (!greeted_) return;
+    }
     while (!over_) {
         Result<std::optional<wire::Frame>> frame = parser_.next();
         if (!frame) return breach(frame.error().message());
@@ -189,29 +216,35 @@ Result<void> Link::handle(wire::Frame&& frame) {
     if (is_link_wide != (frame.header.stream == 0)) {
         return refuse(Errc::invalid_argument, "frame on a stream that it does not belong to");
     }
-    if (frame.header.kind == FrameKind::hello) return handle_hello(frame);
-    if (!greeted_) return refuse(Errc::invalid_argument, "frame before HELLO");
+    if (frame.header.kind == FrameKind::hello) return handle_echo(frame);
     if (frame.header.kind == FrameKind::pong) return handle_pong(frame);
     return handle_stream(std::move(frame));
 }
 
-Result<void> Link::handle_hello(const wire::Frame& frame) {
-    if (greeted_) return refuse(Errc::invalid_argument, "HELLO twice");
-    const Result<wire::Hello> hello = wire::decode<wire::Hello>(frame.payload);
-    if (!hello) return std::unexpected{hello.error()};
-    if (hello->magic != wire::kAgentMagic) return refuse(Errc::invalid_argument, "HELLO of something else");
-    if (hello->version != wire::kAgentVersion) {
-        return refuse(Errc::invalid_argument, "agent of version " + std::to_string(hello->version));
+Result<void> Link::handle_hello(const wire::Hello& hello) {
+    if (hello.magic != wire::kAgentMagic) return refuse(Errc::invalid_argument, "HELLO of something else");
+    if (hello.version != wire::kAgentVersion) {
+        return refuse(Errc::invalid_argument, "agent of version " + std::to_string(hello.version));
     }
-    if (hello->generation != generation_)
-        return refuse(Errc::invalid_argument, "HELLO of another generation");
+    if (hello.generation != generation_) return refuse(Errc::invalid_argument, "HELLO of another generation");
+    if (hello.echo != 0) --knocks_;
     greeted_ = true;
+    knock_again_.disarm();
     greeting_.notify_all();
     return {};
 }
 
+// Each of our knocks has one, also when the agent had greeted us before it heard them.
+Result<void> Link::handle_echo(const wire::Frame& frame) {
+    const Result<wire::Hello> hello = wire::decode<wire::Hello>(frame.payload);
+    if (!hello) return std::unexpected{hello.error()};
+    if (hello->echo != number_ || knocks_ == 0) return refuse(Errc::invalid_argument, "HELLO twice");
+    --knocks_;
+    return {};
+}
+
 Result<void> Link::handle_pong(const wire::Frame& frame) {
-    if (unanswered_ticks_ < 0 || frame.payload != eight_bytes(ping_number_)) {
+    if (unanswered_ticks_ < 0 || frame.payload != wire::u64_payload(ping_number_)) {
         return refuse(Errc::invalid_argument, "PONG that nobody asked for");
     }
     unanswered_ticks_ = -1;
@@ -307,7 +340,7 @@ void Link::tick() {
     lose_patience();
     if (unanswered_ticks_ < 0) {
         unanswered_ticks_ = 0;
-        send_soon(FrameKind::ping, 0, ChannelId::none, eight_bytes(++ping_number_));
+        send_soon(FrameKind::ping, 0, ChannelId::none, wire::u64_payload(++ping_number_));
     } else if (++unanswered_ticks_ >= kSilentTicks) {
         lose("no sign of life for 10 s");
     }
@@ -355,6 +388,7 @@ void Link::shut(std::string reason) {
     reason_ = std::move(reason);
     pulse_.disarm();
     small_credits_due_.disarm();
+    knock_again_.disarm();
     socket_.close();
     out_.clear();
     out_sent_ = 0;

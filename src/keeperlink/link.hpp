@@ -12,6 +12,7 @@
 #include "io/condition.hpp"
 #include "io/task.hpp"
 #include "io/timer.hpp"
+#include "keeperlink/hello_finder.hpp"
 #include "keeperlink/stream_rules.hpp"
 #include "wire/agent_messages.hpp"
 #include "wire/frame.hpp"
@@ -98,7 +99,10 @@ public:
 
 private:
     Result<void> handle(wire::Frame&& frame);
-    Result<void> handle_hello(const wire::Frame& frame);
+    Result<void> handle_hello(const wire::Hello& hello);
+    Result<void> handle_echo(const wire::Frame& frame);
+    void knock();
+    void take_beginning(std::string_view bytes);
     Result<void> handle_pong(const wire::Frame& frame);
     Result<void> handle_stream(wire::Frame&& frame);
     void deliver(StreamState& stream, Piece piece);
@@ -123,6 +127,10 @@ private:
     std::unordered_map<std::uint32_t, std::uint32_t> small_credits_;  // bytes by stream, not yet sent
     Timer small_credits_due_;
 
+    const std::uint64_t number_;  // that we knock with
+    HelloFinder hello_;
+    std::uint32_t knocks_ = 0;  // that no HELLO has answered yet
+    Timer knock_again_;
     bool greeted_ = false;
     bool over_ = false;
     bool breached_ = false;

@@ -33,7 +33,10 @@ struct Hello {
     std::uint32_t version = 0;  // kAgentVersion
     std::uint64_t generation = 0;
     bool configured = false;  // a Configure has been accepted in this agent's life
-    template <class V> void fields(V& v) { v(1, magic); v(2, version); v(3, generation); v(4, configured); }
+    std::uint64_t echo = 0;  // the bytes of the KNOCK that this answers, little endian; 0 = nobody knocked
+    template <class V> void fields(V& v) {
+        v(1, magic); v(2, version); v(3, generation); v(4, configured); v(5, echo);
+    }
 };
 
 // Sets what all later processes get. Sent once at assignment, and again when it changes. Event: none.

@@ -17,9 +17,13 @@ std::uint32_t get_u32(std::string_view bytes, std::size_t at) {
     return value;
 }
 
-bool is_known(std::uint8_t kind) { return (kind >= 1 && kind <= 6) || (kind >= 16 && kind <= 19); }
+bool is_known(std::uint8_t kind) {
+    return (kind >= 1 && kind <= 7) || (kind >= 16 && kind <= 19);
+}
 
-std::size_t cap_of(FrameKind kind) { return kind == FrameKind::data ? kMaxData : kMaxControl; }
+std::size_t cap_of(FrameKind kind) {
+    return kind == FrameKind::data ? kMaxData : kMaxControl;
+}
 
 }  // namespace
 
@@ -40,18 +44,21 @@ Result<FrameHeader> decode_header(std::string_view bytes) {
     if (channel > static_cast<std::uint8_t>(ChannelId::file)) {
         return refuse(Errc::invalid_argument, "unknown frame channel " + std::to_string(channel));
     }
-    if (bytes[10] != 0 || bytes[11] != 0) return refuse(Errc::invalid_argument, "reserved frame bytes are not zero");
+    if (bytes[10] != 0 || bytes[11] != 0)
+        return refuse(Errc::invalid_argument, "reserved frame bytes are not zero");
     FrameHeader header{.length = get_u32(bytes, 0),
                        .stream = get_u32(bytes, 4),
                        .kind = static_cast<FrameKind>(kind),
                        .channel = static_cast<ChannelId>(channel)};
     if (header.length > cap_of(header.kind)) {
-        return refuse(Errc::invalid_argument, "frame of " + std::to_string(header.length) + " bytes is over the cap");
+        return refuse(Errc::invalid_argument,
+                      "frame of " + std::to_string(header.length) + " bytes is over the cap");
     }
     return header;
 }
 
-void append_frame(std::string& out, FrameKind kind, std::uint32_t stream, ChannelId channel, std::string_view payload) {
+void append_frame(std::string& out, FrameKind kind, std::uint32_t stream, ChannelId channel,
+                  std::string_view payload) {
     OYAT_ASSERT(payload.size() <= cap_of(kind));
     const auto header = encode_header({.length = static_cast<std::uint32_t>(payload.size()),
                                        .stream = stream,
@@ -59,6 +66,17 @@ void append_frame(std::string& out, FrameKind kind, std::uint32_t stream, Channe
                                        .channel = channel});
     out.append(header.data(), header.size());
     out.append(payload);
+}
+
+std::string u64_payload(std::uint64_t number) {
+    std::string out(8, '\0');
+    put_u32(out.data(), static_cast<std::uint32_t>(number));
+    put_u32(out.data() + 4, static_cast<std::uint32_t>(number >> 32));
+    return out;
+}
+
+std::uint64_t get_u64(std::string_view eight_bytes) {
+    return get_u32(eight_bytes, 0) | static_cast<std::uint64_t>(get_u32(eight_bytes, 4)) << 32;
 }
 
 std::string credit_payload(std::uint32_t bytes) {

@@ -28,6 +28,7 @@ enum class FrameKind : std::uint8_t {
     request = 1,  // opens the stream; payload: Request message
     cancel = 5,   // the host has lost interest; the agent ends the stream (a process goes on)
     ping = 6,     // stream 0; payload: 8 bytes that come back in PONG
+    knock = 7,    // stream 0; payload: 8 bytes that come back in a HELLO: the connection starts here
     // both ways
     data = 2,    // payload: raw bytes of `channel`
     credit = 3,  // payload: u32 LE, bytes given back
@@ -62,6 +63,10 @@ struct Frame {
 
 // Appends a whole frame. The payload must be within the kind's cap (asserted).
 void append_frame(std::string& out, FrameKind kind, std::uint32_t stream, ChannelId channel, std::string_view payload);
+
+// Eight bytes, little endian, as PING and KNOCK have them.
+[[nodiscard]] std::string u64_payload(std::uint64_t number);
+[[nodiscard]] std::uint64_t get_u64(std::string_view eight_bytes);
 
 [[nodiscard]] std::string credit_payload(std::uint32_t bytes);
 [[nodiscard]] Result<std::uint32_t> parse_credit(std::string_view payload);
