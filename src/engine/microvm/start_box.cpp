@@ -7,10 +7,10 @@
 
 #include "base/throwing.hpp"
 #include "engine/common/copy_file.hpp"
+#include "engine/microvm/agent_line.hpp"
 #include "engine/microvm/box_files.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/files.hpp"
-#include "engine/microvm/greeting.hpp"
 #include "engine/microvm/memory_file.hpp"
 #include "engine/microvm/saved_machine.hpp"
 #include "engine/microvm/unix_socket.hpp"
@@ -76,8 +76,9 @@ pid_t start_anew(const Places& places, const Machine& here, const engine::Parts&
     const Site site = site_of(places, parts, descriptors);
     const std::unique_ptr<Qemu> qemu =
         restore_from(places, machine, site, descriptors.memory, directory.get());
-    renew(path_of_socket(parts.listener), kAgentPatience, parts.generation, site.id,
-          [&] { check_alive(*qemu); });
+    AgentLine agent{path_of_socket(parts.listener), kAgentPatience, [&] { check_alive(*qemu); }};
+    agent.greet();
+    renew(agent, parts.generation, site.id);
     return qemu->let_go();
 }
 

@@ -7,9 +7,9 @@
 #include <boost/json/array.hpp>
 
 #include "base/throwing.hpp"
+#include "engine/microvm/agent_line.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/files.hpp"
-#include "engine/microvm/greeting.hpp"
 #include "engine/microvm/guest_files.hpp"
 #include "engine/microvm/qmp.hpp"
 #include "engine/microvm/unix_socket.hpp"
@@ -97,8 +97,8 @@ void check_alive(const Qemu& qemu) {
 std::unique_ptr<Qemu> boot(const Places& places, const Machine& machine, const Site& site) {
     std::unique_ptr<Qemu> qemu = start(places, machine, site, -1);
     try {
-        const Fd agent = connect_to(path_of_socket(site.agent));
-        static_cast<void>(wait_for_hello(agent.get(), boot_patience(machine), [&] { check_alive(*qemu); }));
+        AgentLine agent{path_of_socket(site.agent), boot_patience(machine), [&] { check_alive(*qemu); }};
+        agent.greet();
     } catch (const Error& error) {
         throw Error{error.code(), error.fault(), "boot: " + error.message() + end_of_console(site)};
     }
