@@ -48,7 +48,9 @@ std::string kernel_words(const Machine& machine, const Wiring& wiring) {
 void set_size(Machine& machine, const wire::BoxLimits& limits) {
     machine.memory_mib = std::max(kLeastMemoryMiB, limits.memory_bytes / kMiB);
     machine.processors = std::clamp((limits.cpu_millis + 999) / 1000, 1U, kMostProcessors);
-    machine.disk_bytes = limits.disk_bytes / kMiB * kMiB;
+    // The rest is for what the store writes down about the file: with a full disk the guest should hear so
+    // from its own file system.
+    machine.disk_bytes = limits.disk_bytes / 16 * 15 / kMiB * kMiB;
     machine.disk_inodes = limits.disk_inodes;
 }
 
@@ -67,6 +69,10 @@ Result<void> fits(const Machine& saved, const Machine& here) {
     if (saved.processors != here.processors) {
         return std::unexpected{
             mismatch("processors", std::to_string(saved.processors), std::to_string(here.processors))};
+    }
+    if (saved.disk_bytes != here.disk_bytes) {
+        return std::unexpected{
+            mismatch("a disk of bytes", std::to_string(saved.disk_bytes), std::to_string(here.disk_bytes))};
     }
     if (!same_tsc_rate(saved.tsc_khz, here.tsc_khz)) {
         return std::unexpected{mismatch("a time stamp counter of kHz", std::to_string(saved.tsc_khz),

@@ -14,7 +14,7 @@
 namespace oyat::microvm {
 namespace {
 
-constexpr std::size_t kMostKept = 8;
+constexpr std::size_t kMostKept = 4;
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 bool is_filled(int memory) {
