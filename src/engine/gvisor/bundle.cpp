@@ -39,12 +39,14 @@ std::string bind(std::string_view source, std::string_view inside) {
 }
 
 // /tmp is a directory of the disk like in every sandbox; without a word gVisor would lay memory over it.
-std::string mounts() {
-    return R"([{"type":"proc","source":"proc","destination":"/proc"},)"
-           R"({"type":"sysfs","source":"sysfs","destination":"/sys","options":["ro"]},)"
-           R"({"type":"tmpfs","source":"tmpfs","destination":"/dev"},)"
-           R"({"type":"tmpfs","source":"tmpfs","destination":"/dev/shm","options":["nosuid","nodev","size=64m"]},)" +
-           bind(kViewAgent, kAgentInside) + "," + bind(kViewDoor, kDoorInside) + "]";
+std::string mounts(const BundlePlan& plan) {
+    std::string text =
+        R"([{"type":"proc","source":"proc","destination":"/proc"},)"
+        R"({"type":"sysfs","source":"sysfs","destination":"/sys","options":["ro"]},)"
+        R"({"type":"tmpfs","source":"tmpfs","destination":"/dev"},)"
+        R"({"type":"tmpfs","source":"tmpfs","destination":"/dev/shm","options":["nosuid","nodev","size=64m"]})";
+    if (plan.with_agent) text += "," + bind(kViewAgent, kAgentInside) + "," + bind(kViewDoor, kDoorInside);
+    return text + "]";
 }
 
 std::string namespaces() {
@@ -59,7 +61,7 @@ std::string bundle_text(const BundlePlan& plan) {
     const std::string map =
         R"([{"containerID":0,"size":65536,"hostID":)" + std::to_string(plan.first_id) + "}]";
     return R"({"ociVersion":"1.0.2","hostname":)" + json_string(plan.host_name) + R"(,"root":{"path":)" +
-           json_string(kViewRoot) + R"(},"process":)" + process(plan) + R"(,"mounts":)" + mounts() +
+           json_string(kViewRoot) + R"(},"process":)" + process(plan) + R"(,"mounts":)" + mounts(plan) +
            R"(,"linux":{"namespaces":)" + namespaces() + R"(,"uidMappings":)" + map + R"(,"gidMappings":)" +
            map + "}}\n";
 }

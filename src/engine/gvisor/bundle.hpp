@@ -13,6 +13,7 @@ struct BundlePlan {
     std::uint32_t first_id = 0;  // of the host ids that root inside and the 65,535 others are
     std::uint64_t open_files = 0;
     std::vector<std::string> argv;
+    bool with_agent = true;  // its program and door are there
 };
 
 // Where runsc finds the parts of a sandbox while it is told to do something (run_view.hpp), and where the

@@ -93,6 +93,13 @@ Number number_at(std::string_view text) {
     return number;
 }
 
+engine::Process living(pid_t pid) {
+    const std::optional<std::uint64_t> started = engine::start_ticks_of(pid);
+    std::optional<engine::Process> found = started ? engine::find_process(pid, *started) : std::nullopt;
+    if (!found) throw Error{Errc::unavailable, Fault::engine, "the sandbox died at its start"};
+    return *std::move(found);
+}
+
 // The process that serves the sandbox its files: runsc's record names it.
 engine::Process holder_of(const std::string& id) {
     const Fd state{sys(::open("/run/state", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open the state")};
@@ -100,18 +107,14 @@ engine::Process holder_of(const std::string& id) {
     constexpr std::string_view key = "\"goferPid\":";
     const std::size_t at = record.find(key);
     if (at == std::string::npos) throw Error{Errc::internal, "runsc's record names no gofer"};
-    const auto pid = number_at<pid_t>(std::string_view{record}.substr(at + key.size()));
-    std::optional<engine::Process> found = engine::find_process(pid, engine::start_ticks_of(pid).value_or(0));
-    if (!found) throw Error{Errc::unavailable, Fault::engine, "the sandbox died at its start"};
-    return *std::move(found);
+    return living(number_at<pid_t>(std::string_view{record}.substr(at + key.size())));
 }
 
-void await_agent(pid_t kernel, int knock) {
-    const Fd pidfd{static_cast<int>(sys(::syscall(SYS_pidfd_open, kernel, 0), "open the sandbox's process"))};
-    std::array<pollfd, 2> wait{pollfd{knock, POLLIN, 0}, pollfd{pidfd.get(), POLLIN, 0}};
-    if (sys(::poll(wait.data(), wait.size(), static_cast<int>(kAgentLimit.count())), "wait for the agent") ==
-        0) {
-        throw Error{Errc::deadline, Fault::engine, "the agent did not come within 10 s"};
+void await_knock(const engine::Process& kernel, int knock) {
+    std::array<pollfd, 2> wait{pollfd{knock, POLLIN, 0}, pollfd{kernel.pidfd.get(), POLLIN, 0}};
+    const int limit = static_cast<int>(kAgentLimit.count());
+    if (sys(::poll(wait.data(), wait.size(), limit), "wait for the agent") == 0) {
+        throw Error{Errc::deadline, Fault::engine, "its first program did not come to us within 10 s"};
     }
     if (wait[0].revents == 0) throw Error{Errc::unavailable, Fault::engine, "the sandbox died at its start"};
 }
@@ -135,11 +138,12 @@ pid_t start_container(const Runsc& runsc, const Homes& homes, const StartPlan& p
                                      "--pid-file=/run/pid"};
     if (plan.memory >= 0) command.emplace_back("--image-path=/run/image");
     command.push_back(plan.id);
-    runsc.run(command, kStartLimit);
-    const auto kernel = number_at<pid_t>(layers::read_file(AT_FDCWD, "/run/pid"));
-    homes.note_holder(plan.id, holder_of(plan.id));
-    await_agent(kernel, plan.knock);
-    return kernel;
+    runsc.run(command, kStartLimit, plan.output);
+    const engine::Process kernel = living(number_at<pid_t>(layers::read_file(AT_FDCWD, "/run/pid")));
+    homes.note(plan.id, kKernel, kernel);
+    homes.note(plan.id, kHolder, holder_of(plan.id));
+    await_knock(kernel, plan.knock);
+    return kernel.pid;
 }
 
 void checkpoint_container(const Runsc& runsc, std::string_view id, int state, int into) {
@@ -150,6 +154,14 @@ void checkpoint_container(const Runsc& runsc, std::string_view id, int state, in
         const Fd file{sys(::openat(image.get(), name.c_str(), O_RDONLY | O_CLOEXEC), "open " + name)};
         sys(::fsync(file.get()), "sync " + name);
     }
+}
+
+void end_container(const Homes& homes, std::string_view id) noexcept {
+    for (const std::string& which : {kKernel, kHolder}) {
+        if (const std::optional<engine::Process> process = homes.find(id, which))
+            engine::kill_process(*process);
+    }
+    homes.remove(id);
 }
 
 }  // namespace oyat::gvisor

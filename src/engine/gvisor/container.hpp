@@ -22,17 +22,21 @@ struct StartPlan {
     int memory = -1;  // a checkpoint to go on from
     int outer_network = -1;
     int inner_network = -1;
-    int knock = -1;  // readable once its agent can be connected to
+    int knock = -1;   // readable once its first program has come to us
+    int output = -1;  // that program's standard output, if anybody wants it
     std::uint32_t first_id = 0;
     std::string bundle;
     std::string hosts;  // /etc/hosts inside
 };
 
 // In a child of the keeper that has joined the sandbox's control group: starts it and returns the pid of its
-// kernel. By then the home names its holder.
+// kernel. The home then names its processes.
 [[nodiscard]] pid_t start_container(const Runsc& runsc, const Homes& homes, const StartPlan& plan);
 
 // The same kind of child, outside of the group: writes the sandbox's memory into a directory and ends it.
 void checkpoint_container(const Runsc& runsc, std::string_view id, int state, int into);
+
+// Ends what still lives of one, and removes its home.
+void end_container(const Homes& homes, std::string_view id) noexcept;
 
 }  // namespace oyat::gvisor

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kSocket = "agent";
 constexpr int kBacklog = 4;
-constexpr int kWaitMs = 200;
+constexpr int kWaitMs = 400;  // twice the longest pause between an agent's tries
 
 Fd listen_in(int directory) {
     struct stat facts{};

@@ -24,7 +24,7 @@ public:
     [[nodiscard]] int listener(std::string_view id);
 
     // The newest connection, non-blocking, for which the one before is cut; `unavailable` if nobody knocks
-    // within a fifth of a second.
+    // within 0.4 s.
     [[nodiscard]] Fd answer(std::string_view id);
 
     // Nobody can be, or become, connected.

@@ -49,24 +49,37 @@ void await_end(int pidfd) {
 }  // namespace
 
 Gvisor::Gvisor(Settings settings, const layers::Staging& staging)
-    : staging_{staging},
-      runsc_{std::move(settings.runsc), Platform::systrap},
+    : path_{std::move(settings.runsc)},
+      staging_{staging},
       agent_{sys(::open(settings.agent.c_str(), O_PATH | O_CLOEXEC), "open the agent")},
-      homes_{settings.dir},
+      trial_{path_, settings.dir + "/trial"},
+      homes_{settings.dir + "/homes"},
       doors_{homes_} {}
 
 wire::EngineInfo Gvisor::info() const {
-    return {.name = "gvisor",
-            .available = true,
-            .boundary = "userspace-kernel",
-            .reason = {},
-            .capabilities = {"pause", "disk_snapshot", "disk_fork", "memory_snapshot", "memory_fork"},
-            .version = {}};
+    const bool works = trial_.platform().has_value();
+    wire::EngineInfo info{.name = "gvisor", .available = works, .boundary = "userspace-kernel"};
+    info.reason = trial_.reason();
+    info.version = trial_.version();
+    if (works) {
+        info.capabilities = {"pause", "disk_snapshot", "disk_fork", "memory_snapshot", "memory_fork"};
+    }
+    return info;
+}
+
+Runsc Gvisor::runsc() const {
+    const std::optional<Platform> platform = trial_.platform();
+    if (!platform) {
+        throw Error{Errc::failed_precondition, Fault::oyat_operator,
+                    "gvisor is off here: " + trial_.reason()};
+    }
+    return Runsc{path_, *platform};
 }
 
 std::unique_ptr<engine::Work<engine::Process>> Gvisor::start(const engine::Parts& parts) {
     return in("start with gvisor", [&] {
         const std::string id{parts.id};
+        const Runsc program = runsc();
         homes_.make(id, parts.range.base);
         doors_.open(id);
         // The descriptors live until the work's child has its copies.
@@ -93,9 +106,9 @@ std::unique_ptr<engine::Work<engine::Process>> Gvisor::start(const engine::Parts
             .hosts = hosts_text(parts)};
         const cgroup::Group group = *parts.group;
         return engine::forked_start(
-            [this, plan, group] {
+            [this, program, plan, group] {
                 join(group);
-                return start_container(runsc_, homes_, plan);
+                return start_container(program, homes_, plan);
             },
             [this, id, group] {
                 group.kill();
@@ -112,13 +125,14 @@ std::unique_ptr<engine::Work<engine::Nothing>> Gvisor::checkpoint(const engine::
                     "gvisor ends a sandbox when its memory is written; start it anew from that"};
     }
     const std::string id{sandbox.id};
+    const Runsc program = runsc();
     doors_.close(id);
     const Fd state = homes_.state(id);
     return engine::forked_doing(
-        [this, id, into, state = state.get(), kernel = sandbox.process.pidfd.get(),
+        [program, id, into, state = state.get(), kernel = sandbox.process.pidfd.get(),
          meanwhile = std::move(meanwhile)] {
             let_agent_notice();
-            checkpoint_container(runsc_, id, state, into);
+            checkpoint_container(program, id, state, into);
             await_end(kernel);
             meanwhile();
         },
@@ -126,15 +140,14 @@ std::unique_ptr<engine::Work<engine::Nothing>> Gvisor::checkpoint(const engine::
 }
 
 pid_t Gvisor::in_network(const engine::Running& sandbox) const {
-    const std::optional<engine::Process> holder = homes_.holder(sandbox.id);
+    const std::optional<engine::Process> holder = homes_.find(sandbox.id, kHolder);
     if (!holder) throw Error{Errc::unavailable, Fault::engine, "nobody holds the sandbox's network any more"};
     return holder->pid;
 }
 
 void Gvisor::forget(std::string_view id) noexcept {
     doors_.close(id);
-    if (const std::optional<engine::Process> holder = homes_.holder(id)) engine::kill_process(*holder);
-    homes_.remove(id);
+    end_container(homes_, id);
 }
 
 }  // namespace oyat::gvisor

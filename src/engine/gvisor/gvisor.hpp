@@ -8,6 +8,7 @@
 #include "engine/gvisor/doors.hpp"
 #include "engine/gvisor/homes.hpp"
 #include "engine/gvisor/runsc.hpp"
+#include "engine/gvisor/trial.hpp"
 #include "layers/staging.hpp"
 
 namespace oyat::gvisor {
@@ -47,9 +48,13 @@ public:
     [[nodiscard]] std::vector<std::string> remembered() const override { return homes_.ids(); }
 
 private:
+    // As it works here; throws why it does not.
+    [[nodiscard]] Runsc runsc() const;
+
+    std::string path_;
     const layers::Staging& staging_;
-    Runsc runsc_;
     Fd agent_;
+    mutable Trial trial_;  // looked at by whoever asks
     Homes homes_;
     Doors doors_;
 };

@@ -9,12 +9,6 @@
 #include "layers/directory.hpp"
 
 namespace oyat::gvisor {
-namespace {
-
-constexpr const char* kHolder = "holder";
-
-}  // namespace
-
 Homes::Homes(const std::string& dir) : dir_{layers::make_directories(dir)} {}
 
 void Homes::make(std::string_view id, uid_t owner) const {
@@ -46,16 +40,21 @@ Fd Homes::door(std::string_view id) const {
     return layers::open_directory(dir_.get(), std::string{id} + "/door");
 }
 
-void Homes::note_holder(std::string_view id, const engine::Process& holder) const {
+Fd Homes::image(std::string_view id) const {
     const Fd home = layers::open_directory(dir_.get(), std::string{id});
-    layers::replace_file(home.get(), kHolder,
-                         std::to_string(holder.pid) + " " + std::to_string(holder.start_ticks));
+    return layers::make_directory(home.get(), "image", 0700);
 }
 
-std::optional<engine::Process> Homes::holder(std::string_view id) const noexcept {
+void Homes::note(std::string_view id, const std::string& which, const engine::Process& process) const {
+    const Fd home = layers::open_directory(dir_.get(), std::string{id});
+    layers::replace_file(home.get(), which,
+                         std::to_string(process.pid) + " " + std::to_string(process.start_ticks));
+}
+
+std::optional<engine::Process> Homes::find(std::string_view id, const std::string& which) const noexcept {
     try {
         const Fd home = layers::open_directory(dir_.get(), std::string{id});
-        const std::string text = layers::read_file(home.get(), kHolder);
+        const std::string text = layers::read_file(home.get(), which);
         const char* const end = text.data() + text.size();
         pid_t pid = -1;
         std::uint64_t ticks = 0;

@@ -12,11 +12,15 @@
 
 namespace oyat::gvisor {
 
+inline const std::string kHolder = "holder";
+inline const std::string kKernel = "kernel";
+
 // A directory for each sandbox, named by its id, below one that only root sees. It holds
 //
 //   state/   runsc's own records, and the socket by which it commands the sandbox
 //   door/    the socket at which the sandbox's agent knocks
-//   holder   the process that stands in the sandbox's outer network namespace
+//   holder   the process that stands in the sandbox's outer network namespace: the one that serves it files
+//   kernel   the process that is its kernel
 //
 // and outlives the keeper.
 class Homes {
@@ -30,10 +34,13 @@ public:
 
     [[nodiscard]] Fd state(std::string_view id) const;
     [[nodiscard]] Fd door(std::string_view id) const;
+    // A place for its memory, made if absent: for one whose memory nobody else keeps.
+    [[nodiscard]] Fd image(std::string_view id) const;
 
-    void note_holder(std::string_view id, const engine::Process& holder) const;
+    void note(std::string_view id, const std::string& which, const engine::Process& process) const;
     // If it lives.
-    [[nodiscard]] std::optional<engine::Process> holder(std::string_view id) const noexcept;
+    [[nodiscard]] std::optional<engine::Process> find(std::string_view id,
+                                                      const std::string& which) const noexcept;
 
 private:
     Fd dir_;

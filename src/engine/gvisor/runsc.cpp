@@ -84,7 +84,10 @@ void Runsc::run(const std::vector<std::string>& command, Millis limit, int outpu
             // The disk is ours to make and to limit; sockets in it lead nowhere but the agent's door.
             "--overlay2=none", "--host-uds=open",
             // sudo, as in a jail.
-            "--allow-suid"};
+            "--allow-suid",
+            // Memory that is gone on from belongs to another sandbox now, with other host ids and another
+            // name; the descriptions of both are ours.
+            "--restore-spec-validation=ignore"};
         argv.insert(argv.end(), command.begin(), command.end());
         const Fd errors{
             sys(::open(kErrors, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600), "open")};
