@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "agent/agent.hpp"
+#include "agent/guest.hpp"
 
 // glibc's, called by it when a thread ends: hands the thread's cache of freed chunks back and never fills one
 // again.
@@ -29,6 +30,7 @@ extern "C" void __malloc_arena_thread_freeres() __attribute__((weak));
 //
 //   oyat-agent --generation=N [--listen PATH | --connect PATH]
 //
+// or a virtual machine's kernel does, as /init, with words on its command line (guest.hpp).
 // --connect: there is no descriptor 3, the host listens there. --listen makes the socket itself, for trying
 // it outside of a sandbox.
 namespace oyat::agent {
@@ -146,7 +148,21 @@ int say(std::string_view what) {
     return 2;
 }
 
+[[noreturn]] void run_guest() {
+    open_guest_devices();
+    harden();
+    set_signals(false);
+    set_allocator();
+    Guest guest = make_guest();
+    raise_file_limit();
+    Agent::WayIn way;
+    way.port = std::move(guest.port);
+    Agent agent{std::move(way), std::move(guest.cgroup), guest.generation};
+    agent.run();
+}
+
 int run(int argc, char** argv) {
+    if (is_guest_init()) run_guest();
     harden();
     const std::optional<Options> options = parse(argc, argv);
     if (!options) return say("usage: oyat-agent --generation=N [--listen PATH | --connect PATH]\n");
