@@ -78,6 +78,10 @@ struct CommandLine {
     std::string id, from, to, name, tenant, digest, path, shell_name;
     std::optional<std::string> maybe_id;
     Port port_options;
+    SnapshotListing snapshot_listing;
+    std::string keeps = "memory";
+    std::optional<Millis> maybe_life;
+    std::uint32_t count = 1;
     std::uint64_t limit = 1000;
     Millis life{0}, grace{0};
     NewSecret secret;
@@ -91,6 +95,7 @@ struct CommandLine {
         app.set_version_flag("--version", std::move(program_version));
         add_server_commands();
         add_sandbox_commands();
+        add_snapshot_commands();
         add_brake_commands();
         add_run_commands();
         add_record_commands();
@@ -131,6 +136,8 @@ struct CommandLine {
     void add_server_commands();
 
     void add_sandbox_commands();
+
+    void add_snapshot_commands();
 
     // Brakes of the operator: what --state names is asked past the server.
     void brake_options(CLI::App& to_app);

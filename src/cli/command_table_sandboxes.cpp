@@ -21,7 +21,8 @@ std::string CommandLine::is_id(const std::string& text) {
 std::vector<const CLI::Option*> CommandLine::sandbox_options(CLI::App& to_app) {
     add_pairs(to_app, "-e,--env", "variable for all commands in it", sandbox.env);
     return {
-        to_app.add_option("--template", sandbox.base, "name, name:tag or digest")->capture_default_str(),
+        to_app.add_option("--template", sandbox.base, "name, name:tag or digest; id or name of a snapshot")
+            ->capture_default_str(),
         to_app.add_option("--isolation", sandbox.isolation, "jail, gvisor, microvm or auto"),
         to_app.add_option("--minimum-boundary", sandbox.minimum_boundary,
                           "shared-kernel, userspace-kernel or own-kernel: refuse less"),
@@ -74,10 +75,6 @@ void CommandLine::add_sandbox_commands() {
     kill_app->add_option("--state", aim.state, "with --force: ask the keeper of this state, not the server")
         ->needs(past);
     kill_app->require_option(1, 0);
-    id_argument(*add(app, "pause", "freeze a sandbox",
-                     looped([this](Context& context) { return pause(context, id); })));
-    id_argument(*add(app, "resume", "let a paused sandbox go on",
-                     looped([this](Context& context) { return resume(context, id); })));
     CLI::App* timeout_app = add(app, "timeout", "set when a sandbox ends, from now",
                                 looped([this](Context& context) { return timeout(context, id, life); }));
     id_argument(*timeout_app);

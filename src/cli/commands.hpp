@@ -45,11 +45,24 @@ struct Listing {
 };
 Task<int> ls(Context& context, Listing options);
 Task<int> kill(Context& context, std::vector<std::string> ids, bool all);
-Task<int> pause(Context& context, std::string id);
-Task<int> resume(Context& context, std::string id);
+// `keep` and `from`: "memory" or "disk".
+Task<int> pause(Context& context, std::string id, std::string keep);
+Task<int> resume(Context& context, std::string id, std::string from);
 Task<int> timeout(Context& context, std::string id, Millis timeout);
 Task<int> top(Context& context, bool once);
 Task<int> info(Context& context, std::optional<std::string> id);
+
+Task<int> snapshot_create(Context& context, std::string id, std::string name);
+struct SnapshotListing {
+    std::string sandbox, name;
+    bool quiet = false;  // ids only
+};
+Task<int> snapshot_ls(Context& context, SnapshotListing options);
+Task<int> snapshot_rm(Context& context, std::vector<std::string> snapshots);
+Task<int> snapshot_retain(Context& context, std::string snapshot, Millis kept);  // 0: for ever
+Task<int> fork(Context& context, std::string id, std::uint32_t count, std::optional<Millis> life);
+// Without a snapshot: to its template.
+Task<int> reset(Context& context, std::string id, std::string snapshot);
 
 Task<int> cp(Context& context, std::string from, std::string to, std::string user);
 struct Port {

@@ -124,15 +124,18 @@ Task<int> kill(Context& context, std::vector<std::string> ids, bool all) {
     co_return code;
 }
 
-Task<int> pause(Context& context, std::string id) {
-    co_await context.client.post("/v1/sandboxes/" + id + "/pause", {});
+Task<int> pause(Context& context, std::string id, std::string keep) {
+    co_await context.client.post("/v1/sandboxes/" + id + "/pause", {{"keep", keep}});
     if (context.json) show_json(co_await context.client.get("/v1/sandboxes/" + id));
     co_return 0;
 }
 
-Task<int> resume(Context& context, std::string id) {
-    co_await context.client.post("/v1/sandboxes/" + id + "/resume", {});
+Task<int> resume(Context& context, std::string id, std::string from) {
+    const boost::json::value answer =
+        co_await context.client.post("/v1/sandboxes/" + id + "/resume", {{"from", from}});
     if (context.json) show_json(co_await context.client.get("/v1/sandboxes/" + id));
+    if (!context.json && text(answer, "resumed_from") == "disk")
+        print("started anew from its files: no process of before the pause runs\n");
     co_return 0;
 }
 
@@ -185,6 +188,12 @@ Task<int> top(Context& context, bool once) {
 
 namespace {
 
+std::string made_of(const boost::json::value& sandbox) {
+    const std::string snapshot = text(sandbox, "snapshot"), parent = text(sandbox, "parent");
+    if (snapshot.empty()) return "its template";
+    return "snapshot " + snapshot + (parent.empty() ? "" : " of " + parent);
+}
+
 void show_sandbox(const Context& context, const boost::json::value& sandbox) {
     const boost::json::value* limits = member(sandbox, "limits");
     const boost::json::value none;
@@ -205,6 +214,7 @@ void show_sandbox(const Context& context, const boost::json::value& sandbox) {
         {"processes", std::to_string(limit("processes"))},
         {"disk", show_bytes(limit("disk_bytes")) + ", " + std::to_string(limit("disk_inodes")) +
                      " files  (by " + text(sandbox, "disk_limit_by") + ")"},
+        {"made of", made_of(sandbox)},
         {"created", text(sandbox, "created") + "  by " + text(sandbox, "key") + ", " +
                         printable(text(sandbox, "client"))},
         {"ends", text(sandbox, "end_at")}};

@@ -24,7 +24,8 @@ TEST(Brakes, AHeldSandboxIsPausedAndOnlyTheOperatorLetsItGo) {
         co_await house.sandboxes->pull(one(Brake::hold, id), operator_());
         EXPECT_EQ(sandbox->record().state, SandboxState::paused);
         EXPECT_TRUE(sandbox->record().held);
-        const Error resume = co_await error_of(house.sandboxes->connect(id, std::nullopt, House::somebody()));
+        const Error resume =
+            co_await error_of(house.sandboxes->connect(id, std::nullopt, Keep::memory, House::somebody()));
         EXPECT_EQ(resume.code(), Errc::failed_precondition);
         EXPECT_EQ(resume.fault(), Fault::oyat_operator);
         EXPECT_NE(resume.message().find("held by the operator"), std::string::npos);
@@ -44,11 +45,11 @@ TEST(Brakes, WhatItsClientsHadPausedStaysPausedWhenItIsLetGo) {
     in_house([](House& house) -> Task<> {
         const auto sandbox = co_await house.create();
         const std::string id = sandbox->record().id;
-        co_await house.sandboxes->pause(id, House::somebody());
+        co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
         co_await house.sandboxes->pull(one(Brake::hold, id), operator_());
         co_await house.sandboxes->pull(one(Brake::release, id), operator_());
         EXPECT_EQ(sandbox->record().state, SandboxState::paused);
-        EXPECT_TRUE(co_await house.sandboxes->connect(id, std::nullopt, House::somebody()));
+        EXPECT_TRUE(co_await house.sandboxes->connect(id, std::nullopt, Keep::memory, House::somebody()));
     });
 }
 
@@ -121,7 +122,8 @@ TEST(Brakes, AHoldOutlivesUs) {
         co_await house.restart();
         const auto sandbox = house.sandboxes->find(id, "default");
         EXPECT_EQ(sandbox->record().state, SandboxState::paused);
-        const Error error = co_await error_of(house.sandboxes->connect(id, std::nullopt, House::somebody()));
+        const Error error =
+            co_await error_of(house.sandboxes->connect(id, std::nullopt, Keep::memory, House::somebody()));
         EXPECT_EQ(error.code(), Errc::failed_precondition);
         co_await house.sandboxes->pull({.brake = Brake::release, .all = true}, operator_());
         EXPECT_EQ(sandbox->record().state, SandboxState::running);

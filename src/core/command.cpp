@@ -174,6 +174,7 @@ Task<> Command::pump(std::shared_ptr<Command> self, std::function<void()> ended)
         co_return;
     }
     co_await self->explain();
+    if (self->end_) co_return;  // its sandbox was put on disk meanwhile
     self->conclude();
     ended();
     // The agent forgets the process when it is let go, so not before somebody has seen the end or all have

@@ -83,9 +83,9 @@ Task<> paused(House& house) {
     const std::string id = sandbox->record().id;
     const auto process = co_await house.start(*sandbox);
     auto subscription = process->subscribe();
-    co_await house.sandboxes->pause(id, House::somebody());
+    co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
     EXPECT_EQ((co_await error_of(subscription->next())).code(), Errc::unavailable);
-    co_await house.sandboxes->connect(id, std::nullopt, House::somebody());
+    co_await house.sandboxes->connect(id, std::nullopt, Keep::memory, House::somebody());
     EXPECT_EQ(sandbox->processes().find(process->pid()), process);
     auto again = process->subscribe();
     inside.latest().say("awake");

@@ -125,7 +125,7 @@ public:
         BoxUsage usage;
     };
 
-    Task<KeeperFacts> info() override { co_return KeeperFacts{}; }
+    Task<KeeperFacts> info() override { co_return KeeperFacts{.engines = engines}; }
     Task<NewBox> create(BoxOrder order) override {
         co_await reach();
         if (create_fails) throw Error{*create_fails};
@@ -301,6 +301,8 @@ public:
     packages::Listing found;  // by every search
     int searches = 0;
     std::optional<Error> create_fails;
+    std::vector<EngineFacts> engines{
+        {.name = "jail", .available = true, .boundary = "shared-kernel", .capabilities = {"pause"}}};
     std::map<std::string, SnapshotFacts> saved;
     std::vector<std::string> resets;  // to what
     bool saves_memory = false;        // as the jail can't

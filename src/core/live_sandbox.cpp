@@ -116,7 +116,7 @@ Task<BoxUsage> LiveSandbox::usage() {
 
 // --- the agent --------------------------------------------------------------------------------------------
 
-void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::string)> lost) {
+void LiveSandbox::take_handles(BoxHandles handles) {
     policy_ = compose_policy();
     suspend_secrets();
     deps_.egress.attach(record_.id, record_.tenant,
@@ -125,7 +125,7 @@ void LiveSandbox::take_handles(BoxHandles handles, std::function<void(std::strin
                          .dns_tcp = std::move(handles.dns_tcp)},
                         policy_);
     agent_ = deps_.connector.connect(std::move(handles.agent), record_.generation);
-    agent_->on_lost(std::move(lost));
+    agent_->on_lost(lost_);
     agent_->set_frozen(record_.state == SandboxState::paused);
 }
 
@@ -179,77 +179,7 @@ Task<> LiveSandbox::settle() {
     while (is_changing(record_.state)) co_await changed_.wait();
 }
 
-Task<> LiveSandbox::pause(std::optional<Principal> who) {
-    co_await settle();
-    if (record_.state == SandboxState::paused) {
-        throw Error{Errc::failed_precondition, Fault::client, "sandbox " + record_.id + " is paused already"};
-    }
-    require_running();
-    Event event = sandbox_event(record_, "sandbox.paused");
-    if (who) add_who(event, *who);
-    if (!who) event.fields["reason"] = "timeout";
-    deps_.events.emit(std::move(event));
-
-    move_to(SandboxState::pausing);
-    processes_.interrupt(Error{Errc::unavailable, Fault::client, "the sandbox was paused"});
-    if (agent_) agent_->set_frozen(true);
-    std::optional<Error> failed;
-    try {
-        co_await deps_.keeper.set_frozen(record_.id, true);
-    } catch (const Error& e) {
-        failed = e;
-    }
-    if (failed) {
-        if (agent_) agent_->set_frozen(false);
-        move_to(SandboxState::running);
-        Event undone = sandbox_event(record_, "sandbox.resumed", Witness::host);
-        add_failure(undone, *failed);
-        throw Error{*failed}.recorded_as(emit_or_log(deps_.events, std::move(undone)));
-    }
-    move_to(SandboxState::paused);
-    co_await save();
-}
-
-Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, std::optional<Principal> who) {
-    co_await settle();
-    if (record_.state == SandboxState::running) co_return false;
-    if (record_.state != SandboxState::paused) require_running();
-    require_no_hold();
-    Event event = sandbox_event(record_, "sandbox.resumed");
-    if (who) add_who(event, *who);
-    if (!who) event.fields["reason"] = "released";
-    deps_.events.emit(std::move(event));
-
-    move_to(SandboxState::resuming);
-    std::optional<Error> failed;
-    try {
-        co_await deps_.keeper.set_frozen(record_.id, false);
-        if (agent_) agent_->set_frozen(false);
-        if (!door_->is_open()) co_await greet(Agent::known);  // it was found frozen after a restart
-    } catch (const Error& e) {
-        failed = e;
-    }
-    if (failed) {
-        if (agent_) agent_->set_frozen(true);
-        try {
-            co_await deps_.keeper.set_frozen(record_.id, true);
-        } catch (const Error& e) {
-            log::warn("sandbox not frozen again", {{"sandbox", record_.id}, {"error", e.message()}});
-        }
-        move_to(SandboxState::paused);
-        throw Error{*failed};
-    }
-    run_since_ = deps_.clock.mono();
-    record_.started = deps_.clock.wall();
-    move_to(SandboxState::running);
-    set_life(timeout.value_or(std::max(record_.timeout, deps_.config.min_resumed_life)),
-             TimeoutMode::replace);
-    co_await save();
-    co_await follow_policy();  // which may have changed in its sleep
-    co_return true;
-}
-
-// --- its end
+// --- its end ---------------------------------------------------------------------------------------------
 
 Task<bool> LiveSandbox::end(Ending ending) {
     co_await settle();

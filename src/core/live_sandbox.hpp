@@ -16,6 +16,12 @@
 
 namespace oyat::core {
 
+// How a sandbox is to be paused.
+struct Pause {
+    Keep keeps = Keep::memory;
+    bool on_disk = false;  // with its memory: leaves this machine's, where the engine can
+};
+
 // Why and how a sandbox is to end.
 struct Ending {
     EndedBy reason = EndedBy::killed;
@@ -44,11 +50,11 @@ public:
     Task<BoxUsage> usage() override;
     Task<SandboxPackages> packages() override;
 
-    // --- for the registry
-    // ------------------------------------------------------------------------------------- Network first, so
-    // that its policy holds before the agent is spoken to; returns with the agent's descriptor taken. `lost`
-    // is called when this agent is lost, by no fault of ours.
-    void take_handles(BoxHandles handles, std::function<void(std::string)> lost);
+    // --- for the registry: `lost` is called whenever its agent is lost, by no fault of ours.
+    void on_lost(std::function<void(std::string)> lost) { lost_ = std::move(lost); }
+    // Network first, so that its policy holds before the agent is spoken to; returns with the agent's
+    // descriptor taken.
+    void take_handles(BoxHandles handles);
     // Before take_handles(): what it may use without having it, with the placeholders in its environment.
     Task<> take_secrets(SecretPlan plan, Principal who);
     Task<> bind_secrets(SecretPlan plan, Principal who);
@@ -81,9 +87,18 @@ public:
     void begin(SandboxState state) { move_to(state); }
     // Returns when no change is under way.
     Task<> settle();
-    Task<> pause(std::optional<Principal> who);
-    // True when this call resumed it; false when it was found running. Throws for one that ends.
-    Task<bool> resume(std::optional<Millis> timeout, std::optional<Principal> who);
+    // Without `who`: at its time. Then a copy that is being made is waited for; a client is refused.
+    Task<> pause(Pause how, std::optional<Principal> who);
+    // True when this call resumed it; false when it was found running. Throws for one that ends. Keep::disk
+    // starts one anew from its files, whatever the pause kept.
+    Task<bool> resume(std::optional<Millis> timeout, Keep from, std::optional<Principal> who);
+    void note_stored(bool stored, bool has_memory);
+    // The keeper has it on disk, without our having heard that it got there.
+    Task<> found_stored(bool has_memory);
+    // A snapshot of it as it runs or sleeps. It goes on as it was.
+    Task<SnapshotFacts> copy(Keep what);
+    // Back to a snapshot, or ("") to its template; running afterwards.
+    Task<> reset(std::string snapshot, Principal who);
     // The operator's brakes, which the keeper has pulled or let go already (registry_brakes.cpp). Held, it is
     // paused whatever was under way; let go, it runs unless its clients had paused it.
     void note_hold();
@@ -124,6 +139,11 @@ public:
 private:
     void require_running() const;
     void stand_still();
+    Task<> put_on_disk(Keep what);
+    Task<> wake_up();
+    Task<> fall_asleep_again();
+    Task<> undo_pause(const Error& why);
+    Task<> go_on(std::optional<Millis> life, ResumedFrom from);
     void move_to(SandboxState next);
     Task<> finish_end(Ending ending);
     Task<> let_go_of_secrets();
@@ -156,7 +176,9 @@ private:
     MonoTime run_since_;
     MonoTime deadline_{};
     Condition changed_;
+    std::function<void(std::string)> lost_;
     bool end_under_way_ = false;
+    bool copying_ = false;
     bool greeting_ = false;
     bool looking_ = false;      // for packages
     std::string trusted_list_;  // of authorities, the tenant's among them; "": connections are not read

@@ -15,6 +15,7 @@
 #include "core/sandbox.hpp"
 #include "core/secrets_control.hpp"
 #include "core/signals.hpp"
+#include "core/snapshot_book.hpp"
 #include "core/store.hpp"
 #include "core/templates.hpp"
 
@@ -25,7 +26,8 @@ class Masks;
 // What the operator decides. The defaults are those of the documentation.
 struct SandboxesConfig {
     Limits default_limits = kDefaultLimits;
-    std::string default_engine;  // "" = the keeper's own default
+    std::string default_engine;    // "" = the first that there is, from weak to strong
+    std::string minimum_boundary;  // of every sandbox; "" = any
     std::string default_user = "user";
     std::string default_cwd;              // "" = the acting user's home
     std::string metadata_space = "oyat";  // files' metadata are extended attributes user.SPACE.KEY
@@ -43,6 +45,7 @@ struct SandboxesConfig {
     std::uint32_t create_burst = 500;
     std::uint32_t starts_per_second = 1'000;  // of commands, with each key
     std::uint32_t start_burst = 2'000;
+    SnapshotRules snapshots;
     SignalRules signals;
     Reach preview_most = Reach::anyone;  // how wide a port of a sandbox may be opened
     // Of one sandbox.
@@ -70,7 +73,7 @@ struct SandboxesDeps {
 };
 
 // The sandboxes of this server, as the daemon owns them.
-class SandboxService : public Sandboxes, public Brakes {
+class SandboxService : public Sandboxes, public Snapshots, public Brakes {
 public:
     // Once, before the first request: joins what lives, ends what died meanwhile, finishes what was half
     // done.

@@ -293,6 +293,17 @@ void ProcessTable::interrupt(const Error& error) {
     for (const auto& [pid, command] : commands_) command->interrupt(error);
 }
 
+void ProcessTable::lose_all(const std::string& why) {
+    std::vector<std::shared_ptr<Command>> lost;
+    for (const auto& [pid, command] : commands_) {
+        if (!command->end()) lost.push_back(command);
+    }
+    for (const auto& command : lost) {
+        command->lost(why);
+        retire(command);
+    }
+}
+
 Task<> ProcessTable::end(std::string why) {
     closed_ = true;
     co_await tasks_.close();

@@ -35,7 +35,9 @@ public:
     Task<> join(std::shared_ptr<AgentChannel> agent);
     // Ends the streams of all subscribers; the processes stay.
     void interrupt(const Error& error);
-    // The sandbox is over: what ran is recorded as ended with it.
+    // What ran is recorded as ended; others may be started.
+    void lose_all(const std::string& why);
+    // The sandbox is over: the same, for good.
     Task<> end(std::string why);
     // Lets go of everything for a restart of oyatd.
     Task<> close();

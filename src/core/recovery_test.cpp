@@ -71,10 +71,10 @@ Task<> resumed_while_joined(House& house) {
     inside.hello_is_slow = true;
     inside.lose("broken");
     co_await House::turns();
-    co_await house.sandboxes->pause(id, House::somebody());
+    co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
     TaskGroup client{house.executor};
     const auto connect = [](House& where, std::string what) -> Task<> {
-        co_await where.sandboxes->connect(what, std::nullopt, House::somebody());
+        co_await where.sandboxes->connect(what, std::nullopt, Keep::memory, House::somebody());
     };
     client.spawn(connect(house, id));
     co_await House::turns();
@@ -137,12 +137,12 @@ Task<> paused_story(House& house) {
     const auto sandbox = co_await house.create();
     const std::string id = sandbox->record().id;
     co_await house.start(*sandbox);
-    co_await house.sandboxes->pause(id, House::somebody());
+    co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
     house.keeper.inside(id).hello = false;  // a frozen agent answers nothing
     co_await house.restart();
     EXPECT_EQ(house.sandboxes->find(id, "default")->record().state, SandboxState::paused);
     house.keeper.inside(id).hello = true;
-    co_await house.sandboxes->connect(id, 60s, House::somebody());
+    co_await house.sandboxes->connect(id, 60s, Keep::memory, House::somebody());
     EXPECT_EQ(house.sandboxes->find(id, "default")->processes().alive().size(), 1u);
 }
 TEST(Recovery, LeavesThePausedPaused) {

@@ -35,6 +35,8 @@ std::unique_ptr<SandboxService> make_sandboxes(SandboxesDeps deps) {
 Registry::Registry(SandboxesDeps deps)
     : deps_{std::move(deps)},
       admission_{deps_.config, deps_.clock},
+      engines_{deps_.keeper},
+      snapshots_{deps_.store, deps_.config.snapshots},
       texts_{kTexts},
       timer_{deps_.executor, [this] { expire_due(); }},
       tasks_{deps_.executor} {
@@ -170,25 +172,26 @@ Task<> Registry::expose(std::string id, std::uint16_t port, Reach reach, Princip
     co_await sandbox->save();
 }
 
-Task<> Registry::pause(std::string id, Principal who) {
+Pause Registry::pause_of(const SandboxRecord& record, Keep what) const {
+    return {.keeps = what, .on_disk = engines_.can(record.engine, "memory_snapshot")};
+}
+
+Task<> Registry::pause(std::string id, Keep what, Principal who) {
     const Live sandbox = live(id, who.tenant);
-    co_await shielded(sandbox->pause(who));
+    co_await shielded(sandbox->pause(pause_of(sandbox->record(), what), who));
     if (sandbox->record().state == SandboxState::paused) deadlines_.drop(id);
 }
 
-Task<bool> Registry::connect(std::string id, std::optional<Millis> timeout, Principal who) {
+Task<bool> Registry::connect(std::string id, std::optional<Millis> timeout, Keep from, Principal who) {
     const Live sandbox = live(id, who.tenant);
-    bool resumed = false;
-    const auto whole = [](Live what, std::optional<Millis> life, Principal whose, bool& here) -> Task<> {
-        here = co_await what->resume(life, whose);
-    };
-    co_await shielded(whole(sandbox, timeout, who, resumed));
-    if (resumed) {
+    std::optional<bool> resumed;
+    co_await shielded(store_in(resumed, sandbox->resume(timeout, from, who)));
+    if (*resumed) {
         keep_time(*sandbox);
     } else if (timeout) {
         co_await set_timeout(std::move(id), *timeout, TimeoutMode::extend_only, std::move(who));
     }
-    co_return resumed;
+    co_return *resumed;
 }
 
 Task<> Registry::bind_secrets(std::string id, SecretPlan plan, Principal who) {
@@ -246,7 +249,8 @@ Task<> Registry::expire(Live sandbox) {
         sandbox->record().state == SandboxState::running) {
         std::optional<Error> failed;
         try {
-            co_await shielded(sandbox->pause(std::nullopt));
+            const SandboxRecord& record = sandbox->record();
+            co_await shielded(sandbox->pause(pause_of(record, record.pause_keeps), std::nullopt));
             co_return;
         } catch (const Error& e) {
             if (e.code() == Errc::canceled) throw;

@@ -101,7 +101,7 @@ Task<> Registry::heed() {
         sandbox->note_egress(box.egress_off, brakes_.egress_off);
         if (box.held == sandbox->record().held) continue;
         if (!box.held) {
-            tasks_.spawn(let_go(sandbox, box.frozen));
+            tasks_.spawn(let_go(sandbox, box.frozen || box.stored));
             continue;
         }
         deadlines_.drop(box.id);

@@ -43,14 +43,6 @@ Limits with_defaults(Limits wanted, const Limits& defaults) {
     return wanted;
 }
 
-// Boundaries from weak to strong; 0 for a word that is none.
-int strength(std::string_view boundary) {
-    if (boundary == "shared-kernel") return 1;
-    if (boundary == "userspace-kernel") return 2;
-    if (boundary == "own-kernel") return 3;
-    return 0;
-}
-
 // What the box is made for; its own log exists only with it, so this stands in the server's.
 Event requested_event(const CreateRequest& request, const Principal& who) {
     Event event{.type = "sandbox.requested", .tenant = who.tenant};
@@ -111,9 +103,13 @@ void Registry::check(const CreateRequest& request, const std::string& tenant) co
 }
 
 Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal who) {
+    co_return co_await create_of(std::move(request), std::nullopt, std::move(who));
+}
+
+Task<Registry::Live> Registry::create_of(CreateRequest request, std::optional<Origin> origin, Principal who) {
     std::optional<Error> failed;
     try {
-        co_return co_await make(request, who);
+        co_return co_await make(request, std::move(origin), who);
     } catch (const Error& e) {
         // Nobody waits for it any more, or its failure is in its own record.
         if (e.code() == Errc::canceled || !e.event().empty()) throw;
@@ -126,33 +122,32 @@ Task<std::shared_ptr<Sandbox>> Registry::create(CreateRequest request, Principal
     throw Error{*failed}.recorded_as(emit_or_log(deps_.events, std::move(event)));
 }
 
-Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
+Task<Registry::Live> Registry::make(CreateRequest request, std::optional<Origin> given, Principal who) {
     check(request, who.tenant);
-    const policy::DocumentPtr own = request.policy ? or_throw(deps_.policies.read(*request.policy)) : nullptr;
+    policy::DocumentPtr own = request.policy ? or_throw(deps_.policies.read(*request.policy)) : nullptr;
     admission_.enter(who.tenant, who.key_id);
     Defer leave{[&] { admission_.leave(who.tenant); }};
-    const TemplateFacts image = co_await deps_.templates.resolve(request.template_ref);
+    const Origin origin = given ? *std::move(given) : co_await origin_of(request, who);
+    if (!own && request.internet && !origin.policy.empty()) own = deps_.policies.read_kept(origin.policy);
+    if (!engines_.known()) co_await engines_.refresh();
+    const std::string engine = engine_for(request, origin);
 
     const std::string requested = deps_.events.emit(requested_event(request, who));
     const std::string tag = random_hex(16);
     making_.insert(tag);
     const Defer made{[&] { making_.erase(tag); }};
-    const std::string& engine = request.isolation.empty() ? deps_.config.default_engine : request.isolation;
-    NewBox box =
-        co_await deps_.keeper.create({.template_digest = image.digest,
-                                      .engine = engine == "auto" ? std::string{} : engine,
-                                      .limits = with_defaults(request.limits, deps_.config.default_limits),
-                                      .owner_tag = tag});
-    const auto sandbox =
-        std::make_shared<LiveSandbox>(deps_, admission_, texts_, record_of(request, own, who, box.facts));
+    NewBox box = co_await deps_.keeper.create(
+        {.template_digest = origin.template_digest,
+         .engine = engine,
+         .limits = with_defaults(with_defaults(request.limits, origin.limits), deps_.config.default_limits),
+         .owner_tag = tag,
+         .from_snapshot = origin.snapshot});
+    const auto sandbox = std::make_shared<LiveSandbox>(deps_, admission_, texts_,
+                                                       record_of(request, origin, own, who, box.facts));
+    sandbox->on_lost(rescuer_of(sandbox));
 
     std::optional<Error> failed;
     try {
-        if (strength(box.facts.boundary) < strength(request.minimum_boundary)) {
-            throw Error{Errc::failed_precondition, Fault::client,
-                        "this server offers the boundary " + box.facts.boundary + ", weaker than the " +
-                            request.minimum_boundary + " asked for"};
-        }
         if (!request.secrets.empty()) co_await sandbox->take_secrets(request.secrets, who);
         sandbox->set_egress(false, brakes_.egress_off);
         co_await bring_up(sandbox, std::move(box), requested);
@@ -180,15 +175,19 @@ Task<Registry::Live> Registry::make(CreateRequest request, Principal who) {
     sandbox->note_egress(false, brakes_.egress_off);
     if (brakes_.stopped) tasks_.spawn(heed_quietly());
     keep_time(*sandbox);
+    if (!origin.snapshot.empty()) co_await use_snapshot(origin.snapshot, sandbox->record());
     co_return sandbox;
 }
 
-SandboxRecord Registry::record_of(const CreateRequest& request, const policy::DocumentPtr& own,
-                                  const Principal& who, const BoxFacts& facts) const {
+SandboxRecord Registry::record_of(const CreateRequest& request, const Origin& origin,
+                                  const policy::DocumentPtr& own, const Principal& who,
+                                  const BoxFacts& facts) const {
     SandboxRecord record;
     record.id = facts.id;
     record.tenant = who.tenant;
-    record.template_name = request.template_ref;
+    record.template_name = origin.template_name;
+    record.snapshot = origin.snapshot;
+    record.parent = origin.parent;
     record.template_digest = facts.template_digest;
     record.engine = facts.engine;
     record.boundary = facts.boundary;
@@ -205,6 +204,7 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const policy::Do
     record.internet = record.policy != kOffline;
     keep_proxy(deps_.secrets, record, request.via);
     record.on_timeout = request.on_timeout;
+    record.pause_keeps = request.pause_keeps;
     record.auto_resume = request.auto_resume;
     record.secure = request.secure;
     record.access_token = random_hex(32);
@@ -227,7 +227,7 @@ Task<> Registry::bring_up(Live sandbox, NewBox box, std::string requested) {
     std::vector<Phase> phases = std::move(box.phases);
     sandbox->set_phases(phases);
     sandbox->set_life(sandbox->record().timeout, TimeoutMode::replace);
-    sandbox->take_handles(std::move(box.handles), rescuer_of(sandbox));
+    sandbox->take_handles(std::move(box.handles));
 
     std::exception_ptr failed;
     TaskGroup steps{deps_.executor, [&failed](std::exception_ptr why) {
@@ -261,6 +261,8 @@ Task<> Registry::open_record(Live sandbox, std::string requested) {
     event.fields["requested"] = requested;  // stands in the server's log, where no id of ours is known yet
     event.fields["template"] = json_text(record.template_name);
     event.fields["template_digest"] = record.template_digest;
+    if (!record.snapshot.empty()) event.fields["snapshot"] = record.snapshot;
+    if (!record.parent.empty()) event.fields["parent"] = record.parent;
     event.fields["generation"] = record.generation;
     event.fields["engine"] = record.engine;
     event.fields["boundary"] = record.boundary;

@@ -194,7 +194,7 @@ Task<> list_story(House& house) {
     EXPECT_EQ(ids({.metadata = {{"a", "1"}, {"b", "2"}}}), 1u);
     EXPECT_EQ(ids({.template_ref = "base"}), 2u);
     EXPECT_EQ(ids({.template_ref = "other"}), 0u);
-    co_await house.sandboxes->pause(one->record().id, House::somebody());
+    co_await house.sandboxes->pause(one->record().id, Keep::memory, House::somebody());
     EXPECT_EQ(ids({.states = {SandboxState::paused}}), 1u);
     EXPECT_EQ(ids({.states = {SandboxState::running}}), 1u);
     EXPECT_EQ(ids({.states = {SandboxState::running, SandboxState::paused}}), 2u);

@@ -84,7 +84,7 @@ Task<> Registry::rescue(Live sandbox, std::string why) {
     co_await sandbox->settle();
     const std::string id = sandbox->record().id;
     if (!live_.contains(id) || put_down_.contains(id) || is_over(sandbox->record().state) ||
-        !rescued_.insert(id).second)
+        sandbox->record().stored || !rescued_.insert(id).second)
         co_return;
     const Defer done{[&] { rescued_.erase(id); }};
     log::warn("agent lost", {{"sandbox", id}, {"reason", why}});
@@ -127,7 +127,7 @@ Task<> Registry::adopt(Live sandbox, bool frozen) {
     NewBox box = co_await deps_.keeper.attach(sandbox->record().id);
     if (is_over(sandbox->record().state)) co_return;
     sandbox->set_egress(box.facts.egress_off, brakes_.egress_off);
-    sandbox->take_handles(std::move(box.handles), rescuer_of(sandbox));
+    sandbox->take_handles(std::move(box.handles));
     if (!frozen)
         co_await sandbox->greet(
             LiveSandbox::Agent::known);  // one that is frozen is greeted when it is resumed
@@ -140,6 +140,8 @@ Task<> Registry::recover() {
     std::vector<SandboxRecord> records = co_await deps_.store.load();
     std::ranges::sort(records, {}, &SandboxRecord::ended_at);
     brakes_ = co_await deps_.keeper.brakes();
+    co_await engines_.refresh();
+    co_await recover_snapshots();
     const std::vector<BoxFacts> boxes = co_await deps_.keeper.list();
     std::map<std::string, BoxFacts> by_id;
     for (const BoxFacts& box : boxes) by_id.emplace(box.id, box);
@@ -169,6 +171,7 @@ Task<> Registry::recover() {
     log::info("sandboxes recovered", {{"living", live_.size()}});
     tasks_.spawn(keep_sampling());
     tasks_.spawn(keep_looking());
+    tasks_.spawn(keep_tending());
 }
 
 Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) {
@@ -177,6 +180,7 @@ Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) 
     record.state = SandboxState::creating;
     record.held = box && box->held;
     const auto sandbox = std::make_shared<LiveSandbox>(deps_, admission_, texts_, std::move(record));
+    sandbox->on_lost(rescuer_of(sandbox));
     const SandboxRecord& now = sandbox->record();
     co_await deps_.events.prepare(now.id);
     live_.emplace(now.id, sandbox);
@@ -187,7 +191,8 @@ Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) 
                              {.reason = now.ended_by, .detail = now.ended_detail, .gone_already = !box});
         co_return;
     }
-    sandbox->begin(box && (box->frozen || box->held) ? SandboxState::paused : SandboxState::running);
+    const bool sleeps = box && (box->frozen || box->held || box->stored);
+    sandbox->begin(sleeps ? SandboxState::paused : SandboxState::running);
     if (!box) {
         co_await end_quietly(sandbox, gone(now));
         co_return;
@@ -201,8 +206,12 @@ Task<> Registry::recover_one(SandboxRecord record, std::optional<BoxFacts> box) 
         }
         keep_time(*sandbox);
     }
+    if (box->stored) {
+        sandbox->note_stored(true, box->has_memory);
+        co_return;
+    }
     try {
-        co_await adopt(sandbox, box->frozen || box->held);
+        co_await adopt(sandbox, sleeps);
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
         tasks_.spawn(rescue(sandbox, e.message()));
@@ -229,25 +238,28 @@ Task<> Registry::end_strangers(const std::vector<BoxFacts>& boxes) {
 Task<> Registry::verify() {
     const std::map<std::string, Live> before = live_;
     co_await heed();
+    co_await engines_.refresh();
     const std::vector<BoxFacts> boxes = co_await deps_.keeper.list();
-    std::map<std::string, bool> frozen;
-    for (const BoxFacts& box : boxes) frozen.emplace(box.id, box.frozen || box.held);
-    const auto there = [&](const std::string& id) { return frozen.contains(id); };
+    std::map<std::string, BoxFacts> there;
+    for (const BoxFacts& box : boxes) there.emplace(box.id, box);
     for (const auto& [id, sandbox] : before) {
         if (!live_.contains(id)) continue;
         const SandboxState state = sandbox->record().state;
+        const auto found = there.find(id);
         if (state == SandboxState::ending) {
-            tasks_.spawn(end_quietly(sandbox, {.gone_already = !there(id)}));
+            tasks_.spawn(end_quietly(sandbox, {.gone_already = found == there.end()}));
             continue;
         }
-        if (!there(id)) {
+        if (found == there.end()) {
             tasks_.spawn(end_quietly(sandbox, gone(sandbox->record())));
             continue;
         }
-        if (!is_changing(state) && frozen.at(id) != (state == SandboxState::paused)) {
-            tasks_.spawn(freeze_again(sandbox));
-        }
-        if (state == SandboxState::running && !sandbox->has_agent()) {
+        const BoxFacts& box = found->second;
+        const bool sleeps = box.frozen || box.held || box.stored;
+        if (!is_changing(state) &&
+            (sleeps != (state == SandboxState::paused) || box.stored != sandbox->record().stored)) {
+            tasks_.spawn(put_in_step(sandbox, box));
+        } else if (state == SandboxState::running && !sandbox->has_agent()) {
             tasks_.spawn(rescue(sandbox, "the keeper was away"));
         }
     }
@@ -255,16 +267,24 @@ Task<> Registry::verify() {
 }
 
 // The keeper went away over a pause or a resume, having done it or not: the box is made what the sandbox is.
-Task<> Registry::freeze_again(Live sandbox) {
+// One that was put on disk stays there.
+Task<> Registry::put_in_step(Live sandbox, BoxFacts box) {
     co_await sandbox->settle();
     const SandboxState state = sandbox->record().state;
     if (is_over(state) || sandbox->record().held) co_return;
     try {
-        co_await deps_.keeper.set_frozen(sandbox->record().id, state == SandboxState::paused);
+        if (box.stored) {
+            co_await sandbox->found_stored(box.has_memory);
+            deadlines_.drop(box.id);
+            co_return;
+        }
+        sandbox->note_stored(false, false);
+        co_await deps_.keeper.set_frozen(box.id, state == SandboxState::paused);
+        if (state == SandboxState::running && !sandbox->has_agent())
+            co_await rescue(sandbox, "the keeper was away");
     } catch (const Error& e) {
         if (e.code() == Errc::canceled) throw;
-        log::warn("sandbox not in step with the keeper",
-                  {{"sandbox", sandbox->record().id}, {"error", e.message()}});
+        log::warn("sandbox not in step with the keeper", {{"sandbox", box.id}, {"error", e.message()}});
     }
 }
 

@@ -11,12 +11,14 @@ Task<> keeper_away(House& house) {
     const auto sandbox = co_await house.create();
     const std::string id = sandbox->record().id;
     house.keeper.away = true;
-    EXPECT_EQ((co_await error_of(house.sandboxes->pause(id, House::somebody()))).fault(), Fault::engine);
+    EXPECT_EQ((co_await error_of(house.sandboxes->pause(id, Keep::memory, House::somebody()))).fault(),
+              Fault::engine);
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
     EXPECT_EQ((co_await error_of(house.sandboxes->kill(id, House::somebody(), EndedBy::killed))).fault(),
               Fault::engine);
     EXPECT_EQ(sandbox->record().state, SandboxState::ending);
-    EXPECT_EQ((co_await error_of(house.sandboxes->connect(id, std::nullopt, House::somebody()))).code(),
+    EXPECT_EQ((co_await error_of(house.sandboxes->connect(id, std::nullopt, Keep::memory, House::somebody())))
+                  .code(),
               Errc::failed_precondition);
     house.keeper.away = false;
     house.keeper.notice({.kind = KeeperNotice::Kind::link_back});
@@ -35,7 +37,7 @@ Task<> keeper_died_in_a_pause(House& house) {
     const std::string id = sandbox->record().id;
     const auto frozen = [&] { return house.keeper.boxes.at(id).facts.frozen; };
     house.keeper.freeze_answers = Error{Errc::unavailable, Fault::engine, "the keeper went away"};
-    co_await error_of(house.sandboxes->pause(id, House::somebody()));
+    co_await error_of(house.sandboxes->pause(id, Keep::memory, House::somebody()));
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
     EXPECT_TRUE(frozen());
     house.keeper.freeze_answers.reset();
@@ -44,7 +46,7 @@ Task<> keeper_died_in_a_pause(House& house) {
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
     EXPECT_FALSE(frozen());
 
-    co_await house.sandboxes->pause(id, House::somebody());
+    co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
     house.keeper.boxes.at(id).facts.frozen = false;
     house.keeper.notice({.kind = KeeperNotice::Kind::link_back});
     co_await House::turns();

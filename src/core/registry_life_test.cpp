@@ -88,9 +88,9 @@ Task<> paused_at_time(House& house) {
     EXPECT_EQ(sandbox->record().state, SandboxState::paused);
     co_await house.pass(100h);
     EXPECT_EQ(sandbox->record().state, SandboxState::paused);
-    EXPECT_TRUE(co_await house.sandboxes->connect(id, std::nullopt, House::somebody()));
+    EXPECT_TRUE(co_await house.sandboxes->connect(id, std::nullopt, Keep::memory, House::somebody()));
     EXPECT_EQ(sandbox->record().end_at, house.clock.wall() + 5min);  // short, but never shorter than this
-    co_await house.sandboxes->connect(id, 600s, House::somebody());
+    co_await house.sandboxes->connect(id, 600s, Keep::memory, House::somebody());
     EXPECT_EQ(sandbox->record().end_at, house.clock.wall() + 600s);
 }
 TEST(Lifetime, MayEndInAPause) {
@@ -124,13 +124,13 @@ Task<> pause_at_time_beside_another(House& house) {
     for (int turns = 0; turns < 4; ++turns) {
         TaskGroup client{house.executor};
         house.clock.pass(11s);
-        client.spawn(house.sandboxes->pause(id, House::somebody()));
+        client.spawn(house.sandboxes->pause(id, Keep::memory, House::somebody()));
         co_await House::turns(turns);
         house.sandboxes->expire_due();
         co_await House::turns();
         EXPECT_EQ(sandbox->record().state, SandboxState::paused) << turns;
         if (sandbox->record().state != SandboxState::paused) co_return;
-        co_await house.sandboxes->connect(id, 10s, House::somebody());
+        co_await house.sandboxes->connect(id, 10s, Keep::memory, House::somebody());
         co_await client.close();
     }
 }
@@ -141,17 +141,17 @@ TEST(Lifetime, MayEndInAPauseThatAnotherOneBegan) {
 Task<> pause_story(House& house) {
     const auto sandbox = co_await house.create();
     const std::string id = sandbox->record().id;
-    co_await house.sandboxes->pause(id, House::somebody());
+    co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
     EXPECT_TRUE(house.keeper.boxes.at(id).facts.frozen);
     EXPECT_TRUE(house.keeper.inside(id).frozen);
     EXPECT_EQ(house.store.records.at(id).state, SandboxState::paused);
-    EXPECT_EQ((co_await error_of(house.sandboxes->pause(id, House::somebody()))).code(),
+    EXPECT_EQ((co_await error_of(house.sandboxes->pause(id, Keep::memory, House::somebody()))).code(),
               Errc::failed_precondition);
     EXPECT_THROW((void)sandbox->files(), Error);
-    EXPECT_TRUE(co_await house.sandboxes->connect(id, 60s, House::somebody()));
-    EXPECT_FALSE(co_await house.sandboxes->connect(id, 30s, House::somebody()));
+    EXPECT_TRUE(co_await house.sandboxes->connect(id, 60s, Keep::memory, House::somebody()));
+    EXPECT_FALSE(co_await house.sandboxes->connect(id, 30s, Keep::memory, House::somebody()));
     EXPECT_EQ(sandbox->record().end_at, house.clock.wall() + 60s);  // connect never shortens
-    co_await house.sandboxes->pause(id, House::somebody());
+    co_await house.sandboxes->pause(id, Keep::memory, House::somebody());
     co_await house.sandboxes->kill(id, House::somebody(), EndedBy::killed);
     EXPECT_EQ(sandbox->record().state, SandboxState::ended);
 }
@@ -166,9 +166,9 @@ Task<> crossing(House& house) {
     TaskGroup clients{house.executor};
     bool resumed = false;
     const auto connect = [](House& where, std::string what, bool& done) -> Task<> {
-        done = co_await where.sandboxes->connect(what, std::nullopt, House::somebody());
+        done = co_await where.sandboxes->connect(what, std::nullopt, Keep::memory, House::somebody());
     };
-    clients.spawn(house.sandboxes->pause(id, House::somebody()));
+    clients.spawn(house.sandboxes->pause(id, Keep::memory, House::somebody()));
     co_await House::turns();
     EXPECT_EQ(sandbox->record().state, SandboxState::pausing);
     clients.spawn(connect(house, id, resumed));
@@ -180,7 +180,7 @@ Task<> crossing(House& house) {
     EXPECT_EQ(sandbox->record().state, SandboxState::running);
 
     house.keeper.freeze_is_slow = true;
-    clients.spawn(house.sandboxes->pause(id, House::somebody()));
+    clients.spawn(house.sandboxes->pause(id, Keep::memory, House::somebody()));
     co_await House::turns();
     clients.spawn(house.sandboxes->kill(id, House::somebody(), EndedBy::killed));
     co_await House::turns();

@@ -46,7 +46,7 @@ public:
 };
 
 struct CreateRequest {
-    std::string template_ref = "base";  // name, name:tag or "sha256:..."
+    std::string template_ref = "base";  // name, name:tag or "sha256:..."; id or name of a snapshot
     Millis timeout{300'000};
     std::map<std::string, std::string> metadata;
     std::map<std::string, std::string> env;
@@ -59,6 +59,7 @@ struct CreateRequest {
     std::string host_mask;              // Exposure::host_mask
     std::set<std::uint16_t> tls_ports;  // Exposure::tls_ports
     OnTimeout on_timeout = OnTimeout::kill;
+    Keep pause_keeps = Keep::memory;  // of a pause at its time
     bool auto_resume = false;
     std::string isolation;  // "" = server default, "jail", "gvisor", "microvm", "auto"
     std::string minimum_boundary;
@@ -114,9 +115,11 @@ public:
     virtual Task<> set_timeout(std::string id, Millis timeout, TimeoutMode mode, Principal who) = 0;
     // From now on; visitors that are inside already stay. Throws Error{exhausted} for too many ports.
     virtual Task<> expose(std::string id, std::uint16_t port, Reach reach, Principal who) = 0;
-    virtual Task<> pause(std::string id, Principal who) = 0;  // failed_precondition when paused already
+    // Throws failed_precondition when paused already.
+    virtual Task<> pause(std::string id, Keep what, Principal who) = 0;
     // Running again when it returns; a running one only has its life extended. True when it had been paused.
-    virtual Task<bool> connect(std::string id, std::optional<Millis> timeout, Principal who) = 0;
+    // Keep::disk: from its files alone, though its processes were kept.
+    virtual Task<bool> connect(std::string id, std::optional<Millis> timeout, Keep from, Principal who) = 0;
 
     // More for a sandbox that exists: in force with its next request, in the environment of its next
     // commands.

@@ -38,7 +38,7 @@ Task<> LiveSandbox::note_release(bool stays_paused) {
     if (!std::exchange(record_.held, false)) co_return;
     emit_or_log(deps_.events, sandbox_event(record_, "sandbox.released", Witness::host));
     if (stays_paused) co_return;
-    co_await resume(std::nullopt, std::nullopt);
+    co_await resume(std::nullopt, Keep::memory, std::nullopt);
     if (agent_) agent_->set_frozen(false);  // it may have run all the while: the hold came into a resume
 }
 

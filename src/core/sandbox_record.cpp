@@ -2,12 +2,12 @@
 
 #include <array>
 #include <boost/json/array.hpp>
-#include <limits>
 #include <utility>
 
 #include "base/id.hpp"
 #include "core/json_text.hpp"
 #include "core/limits_json.hpp"
+#include "core/record_reader.hpp"
 
 namespace oyat::core {
 namespace {
@@ -19,92 +19,8 @@ constexpr std::array<std::string_view, 7> kStates{"creating", "running", "pausin
 constexpr std::array<std::string_view, 11> kReasons{
     "", "timeout", "idle", "killed", "oom", "crash", "limit", "policy", "server", "operator", "signal"};
 constexpr std::array<std::string_view, 2> kOnTimeout{"kill", "pause"};
-
-// Reads members that may be absent (then the default stays) but never of a wrong kind: an older record lacks
-// what was added later, a damaged one is refused.
-class Reader {
-public:
-    explicit Reader(const json::object& from) : from_{from} {}
-
-    void text(std::string_view name, std::string& into) {
-        const json::value* value = from_.if_contains(name);
-        if (value == nullptr) return;
-        if (!value->is_string()) return wrong(name);
-        into.assign(value->get_string().data(), value->get_string().size());
-    }
-    template <class T>
-    void number(std::string_view name, T& into) {
-        const json::value* value = from_.if_contains(name);
-        if (value == nullptr) return;
-        boost::system::error_code error;
-        into = value->to_number<T>(error);
-        if (error) wrong(name);
-    }
-    void flag(std::string_view name, bool& into) {
-        const json::value* value = from_.if_contains(name);
-        if (value == nullptr) return;
-        if (!value->is_bool()) return wrong(name);
-        into = value->get_bool();
-    }
-    void time(std::string_view name, WallTime& into) {
-        std::int64_t millis = unix_millis(into);
-        number(name, millis);
-        constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 1'000'000;
-        if (millis < 0 || millis > kMax) return wrong(name);
-        into = from_unix_millis(millis);
-    }
-    template <class E, std::size_t N>
-    void word(std::string_view name, E& into, const std::array<std::string_view, N>& words) {
-        std::string text_of{words[static_cast<std::size_t>(into)]};
-        text(name, text_of);
-        for (std::size_t i = 0; i < N; ++i) {
-            if (words[i] == text_of) {
-                into = static_cast<E>(i);
-                return;
-            }
-        }
-        wrong(name);
-    }
-    void texts(std::string_view name, std::map<std::string, std::string>& into) {
-        const json::object* inner = object(name);
-        if (inner == nullptr) return;
-        for (const auto& [key, value] : *inner) {
-            if (!value.is_string()) return wrong(name);
-            into[std::string{key}] = std::string{value.get_string().data(), value.get_string().size()};
-        }
-    }
-    // Null when absent or (noted) not an object.
-    const json::object* object(std::string_view name) {
-        const json::value* value = from_.if_contains(name);
-        if (value != nullptr && !value->is_object()) wrong(name);
-        return value != nullptr ? value->if_object() : nullptr;
-    }
-    const json::array* array(std::string_view name) {
-        const json::value* value = from_.if_contains(name);
-        if (value != nullptr && !value->is_array()) wrong(name);
-        return value != nullptr ? value->if_array() : nullptr;
-    }
-    void wrong(std::string_view name) {
-        if (problem_.empty()) problem_ = "sandbox record: bad value of '" + std::string{name} + "'";
-    }
-    [[nodiscard]] const std::string& problem() const { return problem_; }
-
-private:
-    const json::object& from_;
-    std::string problem_;
-};
-
-std::string read_limits(const json::object& from, Limits& limits) {
-    Reader read{from};
-    read.number("memory_bytes", limits.memory_bytes);
-    read.number("cpu_millis", limits.cpu_millis);
-    read.number("processes", limits.processes);
-    read.number("disk_bytes", limits.disk_bytes);
-    read.number("disk_inodes", limits.disk_inodes);
-    read.number("io_bytes_per_second", limits.io_bytes_per_second);
-    read.number("open_files", limits.open_files);
-    return read.problem();
-}
+constexpr std::array<std::string_view, 2> kKeeps{"memory", "disk"};
+constexpr std::array<std::string_view, 3> kResumedFrom{"", "memory", "disk"};
 
 json::value via_json(const std::optional<policy::Via>& via) {
     if (!via) return nullptr;
@@ -115,7 +31,7 @@ json::value via_json(const std::optional<policy::Via>& via) {
 }
 
 std::string read_via(const json::object& from, policy::Via& via) {
-    Reader read{from};
+    RecordReader read{from};
     read.word("kind", via.kind, std::array<std::string_view, 2>{"socks5", "http"});
     read.text("host", via.host);
     read.number("port", via.port);
@@ -125,9 +41,9 @@ std::string read_via(const json::object& from, policy::Via& via) {
 
 std::string read_phases(const json::array& from, std::vector<Phase>& phases) {
     for (const json::value& each : from) {
-        if (!each.is_object()) return "sandbox record: bad phase";
+        if (!each.is_object()) return "bad phase";
         Phase phase;
-        Reader read{each.get_object()};
+        RecordReader read{each.get_object()};
         read.text("name", phase.name);
         read.number("micros", phase.micros);
         if (!read.problem().empty()) return read.problem();
@@ -140,6 +56,14 @@ std::string read_phases(const json::array& from, std::vector<Phase>& phases) {
 
 std::string_view to_string(SandboxState state) noexcept {
     return kStates[static_cast<std::size_t>(state)];
+}
+
+std::string_view to_string(Keep what) noexcept {
+    return kKeeps[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_string(ResumedFrom what) noexcept {
+    return kResumedFrom[static_cast<std::size_t>(what)];
 }
 
 std::string_view to_string(EndedBy reason) noexcept {
@@ -170,6 +94,10 @@ json::object to_json(const SandboxRecord& record) {
             {"via", via_json(record.via)},
             {"via_password", record.via_password},
             {"on_timeout", kOnTimeout[static_cast<std::size_t>(record.on_timeout)]},
+            {"pause_keeps", to_string(record.pause_keeps)},
+            {"resumed_from", to_string(record.resumed_from)},
+            {"snapshot", record.snapshot},
+            {"parent", record.parent},
             {"auto_resume", record.auto_resume},
             {"secure", record.secure},
             {"access_token", record.access_token},
@@ -191,7 +119,7 @@ json::object to_json(const SandboxRecord& record) {
 
 Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     SandboxRecord record;
-    Reader read{from};
+    RecordReader read{from};
     std::int64_t timeout = 0;
     std::string inner;
     read.text("id", record.id);
@@ -203,7 +131,7 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     read.text("kernel", record.kernel);
     read.text("disk_limit_by", record.disk_limit_by);
     read.number("generation", record.generation);
-    if (const json::object* limits = read.object("limits")) inner = read_limits(*limits, record.limits);
+    read.limits("limits", record.limits);
     read.texts("metadata", record.metadata);
     read.texts("env", record.env);
     read.flag("internet", record.internet);
@@ -214,6 +142,10 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     read.flag("installing", record.installing);
     read.text("via_password", record.via_password);
     read.word("on_timeout", record.on_timeout, kOnTimeout);
+    read.word("pause_keeps", record.pause_keeps, kKeeps);
+    read.word("resumed_from", record.resumed_from, kResumedFrom);
+    read.text("snapshot", record.snapshot);
+    read.text("parent", record.parent);
     read.flag("auto_resume", record.auto_resume);
     read.flag("secure", record.secure);
     read.text("access_token", record.access_token);
@@ -241,8 +173,8 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     // Written before there were documents.
     if (!record.internet && record.policy.empty()) record.policy = R"({"preset":"offline"})";
     if (!is_sandbox_id(record.id)) read.wrong("id");
-    if (!read.problem().empty()) return refuse(Errc::invalid_argument, read.problem());
-    if (!inner.empty()) return refuse(Errc::invalid_argument, std::move(inner));
+    if (!read.problem().empty()) return refuse(Errc::invalid_argument, "sandbox record: " + read.problem());
+    if (!inner.empty()) return refuse(Errc::invalid_argument, "sandbox record: " + inner);
     return record;
 }
 

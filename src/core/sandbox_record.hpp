@@ -18,10 +18,15 @@ namespace oyat::core {
 
 enum class SandboxState { creating, running, pausing, paused, resuming, ending, ended };
 enum class OnTimeout { kill, pause };
+// Of a sandbox that is paused or copied: all that it is, or its files alone.
+enum class Keep { memory, disk };
+enum class ResumedFrom { nothing, memory, disk };
 enum class EndedBy { none, timeout, idle, killed, oom, crash, limit, policy, server, oyat_operator, signal };
 
 [[nodiscard]] std::string_view to_string(SandboxState state) noexcept;
 [[nodiscard]] std::string_view to_string(EndedBy reason) noexcept;
+[[nodiscard]] std::string_view to_string(Keep what) noexcept;
+[[nodiscard]] std::string_view to_string(ResumedFrom what) noexcept;  // "" for nothing
 
 // Everything about a sandbox that must survive a restart. Stored as JSON (to_json/from_json); tokens are
 // stored too, since old handles of clients stay valid.
@@ -46,7 +51,13 @@ struct SandboxRecord {
     bool installing = false;              // an install window is open
     bool held = false;        // by the operator: paused, whatever clients ask. The keeper's to remember
     bool egress_off = false;  // by the operator, for this sandbox. The same
+    bool stored = false;      // paused without being in memory. The keeper's to remember, as the next
+    bool has_memory = false;  // stored with its processes
+    ResumedFrom resumed_from = ResumedFrom::nothing;  // when it was resumed last
+    std::string snapshot;                             // that it was made of; "": of its template alone
+    std::string parent;                               // the sandbox that it is a copy of
     OnTimeout on_timeout = OnTimeout::kill;
+    Keep pause_keeps = Keep::memory;  // of a pause at its time
     bool auto_resume = false;
     bool secure = true;
     std::string access_token;  // for the agent's door of protocols that have one

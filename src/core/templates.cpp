@@ -39,6 +39,10 @@ Task<> Templates::refresh() {
     known_ = co_await keeper_.templates();
 }
 
+bool Templates::knows(const std::string& reference) const {
+    return look_up(known_, reference) != nullptr;
+}
+
 Task<TemplateFacts> Templates::resolve(std::string reference) {
     if (const TemplateFacts* found = look_up(known_, reference)) co_return *found;
     co_await refresh();

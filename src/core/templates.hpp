@@ -16,6 +16,7 @@ public:
 
     Task<> refresh();  // asks the keeper; called at start, after an import, and when a name is unknown
     [[nodiscard]] Task<TemplateFacts> resolve(std::string reference);  // throws not_found
+    [[nodiscard]] bool knows(const std::string& reference) const;      // without asking
     [[nodiscard]] const std::vector<TemplateFacts>& known() const { return known_; }
 
 private:

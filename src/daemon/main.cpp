@@ -149,6 +149,7 @@ Task<> serve(Executor executor, Start start) {
     const metrics::Gauges gauges{.sandboxes_by_state = [&] { return count_by_state(*sandboxes, keys); },
                                  .http_connections = [&server] { return server.connections(); }};
     e2b::E2bFront e2b{{.sandboxes = *sandboxes,
+                       .snapshots = *sandboxes,
                        .templates = templates,
                        .events = events,
                        .keys = keys,
@@ -156,6 +157,7 @@ Task<> serve(Executor executor, Start start) {
                        .settings = {.domain = config.domain, .longest_run = config.sandboxes.max_life},
                        .vault = &vault}};
     native::NativeFront native{{.sandboxes = *sandboxes,
+                                .snapshots = *sandboxes,
                                 .brakes = *sandboxes,
                                 .keeper = *keeper,
                                 .templates = templates,

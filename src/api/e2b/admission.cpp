@@ -52,10 +52,12 @@ Task<Waking> wake(Services& services, std::shared_ptr<core::Sandbox> sandbox, co
     const bool sleeps =
         record.state == core::SandboxState::paused || record.state == core::SandboxState::pausing;
     if (record.state == core::SandboxState::running) co_return Waking{Wakefulness::running, {}, 0};
-    if (!(sleeps && record.auto_resume) && record.state != core::SandboxState::resuming) co_return Waking{};
+    // One that has only its files is not started anew because somebody looked at it.
+    const bool may_be_woken = record.auto_resume && (!record.stored || record.has_memory);
+    if (!(sleeps && may_be_woken) && record.state != core::SandboxState::resuming) co_return Waking{};
     try {
         co_await services.sandboxes.connect(record.id, std::max(record.timeout, kLeastAfterWaking),
-                                            std::move(who));
+                                            core::Keep::memory, std::move(who));
     } catch (const Error& error) {
         if (error.code() == Errc::canceled) throw;
         if (error.code() == Errc::not_found) co_return Waking{};

@@ -68,7 +68,7 @@ std::optional<Reply> over_rate(Services& services, const core::Principal& who, s
 ControlPlane::ControlPlane(Services& services) : services_{services}, once_{services.clock} {
     for (const std::span<const Endpoint> table :
          {lifecycle_endpoints(), listing_endpoints(), measurement_endpoints(), template_endpoints(),
-          network_endpoints(), secret_endpoints(), later_endpoints()}) {
+          network_endpoints(), secret_endpoints(), snapshot_endpoints(), later_endpoints()}) {
         for (const Endpoint& endpoint : table) {
             router_.add(std::string{endpoint.method}, std::string{endpoint.pattern},
                         [this, &endpoint](http::Exchange& exchange, const http::PathValues& values) {

@@ -14,6 +14,9 @@ namespace {
 namespace json = boost::json;
 using std::chrono::seconds;
 
+// The label by which a client chooses the wall around its sandbox.
+constexpr const char* kIsolation = "oyat.isolation";
+
 [[noreturn]] void invalid(std::string sentence) {
     throw Error{Errc::invalid_argument, std::move(sentence)};
 }
@@ -48,7 +51,7 @@ void read_lifecycle(const rpc::Message& body, core::CreateRequest& request) {
     if (body.boolean("autoPauseMemory", true)) return;
     if (!pause) invalid("'autoPauseMemory' needs 'autoPause'");
     if (request.auto_resume) invalid("'autoPauseMemory': false can't be resumed automatically");
-    later("autoPauseMemory");
+    request.pause_keeps = core::Keep::disk;
 }
 
 // `allow_internet_access: false` denies everything; the allow list still opens.
@@ -79,6 +82,8 @@ core::CreateRequest read(const json::object& object, CreateForm form, const Sett
     if (request.timeout == Millis{0}) invalid("'timeout' must be more than 0");
 
     request.metadata = body.string_map("metadata");
+    if (const auto isolation = request.metadata.find(kIsolation); isolation != request.metadata.end())
+        request.isolation = isolation->second;
     request.env = body.string_map("envVars");
     check_variables(request.env);
     // Who leaves `secure` out is served with a token too: every client that ever read it sends it.

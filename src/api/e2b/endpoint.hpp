@@ -60,6 +60,7 @@ struct Endpoint {
 [[nodiscard]] std::span<const Endpoint> template_endpoints();
 [[nodiscard]] std::span<const Endpoint> secret_endpoints();
 [[nodiscard]] std::span<const Endpoint> network_endpoints();
+[[nodiscard]] std::span<const Endpoint> snapshot_endpoints();
 [[nodiscard]] std::span<const Endpoint> later_endpoints();
 
 // A sandbox's id as clients write it: some add "-" and a part of their own.

@@ -75,7 +75,7 @@ public:
     Loop loop;
     core::House house{loop.executor()};
     auth::Keys keys{house.clock, house.store};
-    E2bFront front{{*house.sandboxes, *house.templates, *house.bus, keys, house.clock, {}}};
+    E2bFront front{{*house.sandboxes, *house.sandboxes, *house.templates, *house.bus, keys, house.clock, {}}};
     std::unique_ptr<FakeExchange> exchange;
     std::string token;
     std::size_t piece = 7;  // of a body, in one read

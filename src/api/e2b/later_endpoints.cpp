@@ -9,23 +9,7 @@ namespace {
     throw Error{Errc::unimplemented, std::string{what_is} + " not available in this release"};
 }
 
-// A sandbox that is not there is missed first: clients tell the two apart.
-void require_sandbox(ControlCall& call) {
-    (void)call.services.sandboxes.find(call.sandbox_id(), call.who.tenant);
-}
-
 // These are no coroutines: they throw when called.
-Task<Reply> fork(ControlCall& call) {
-    require_sandbox(call);
-    later("forking a sandbox is");
-}
-Task<Reply> snapshot(ControlCall& call) {
-    require_sandbox(call);
-    later("snapshots of a sandbox are");
-}
-Task<Reply> snapshots(ControlCall&) {
-    later("snapshots of sandboxes are");
-}
 Task<Reply> template_builds(ControlCall&) {
     later("building and changing templates over this API is");
 }
@@ -45,10 +29,6 @@ Task<Reply> old_builds(ControlCall&) {
 }
 
 constexpr Endpoint kEndpoints[] = {
-    {"POST", "/sandboxes/{id}/fork", Need::run, fork},
-    {"POST", "/sandboxes/{id}/snapshots", Need::run, snapshot},
-    {"GET", "/snapshots", Need::look, snapshots},
-
     {"POST", "/v3/templates", Need::run, template_builds},
     {"POST", "/v2/templates", Need::run, template_builds},
     {"GET", "/templates/{id}/files/{hash}", Need::run, template_builds},
@@ -59,7 +39,6 @@ constexpr Endpoint kEndpoints[] = {
     {"DELETE", "/templates/tags", Need::run, template_builds},
     {"GET", "/templates/{id}/tags", Need::look, template_builds},
     {"PATCH", "/v2/templates/{id}", Need::run, template_builds},
-    {"DELETE", "/templates/{id}", Need::run, template_builds},
     {"POST", "/templates", Need::run, old_builds},
     {"POST", "/templates/{id}/builds/{build}", Need::run, old_builds},
 

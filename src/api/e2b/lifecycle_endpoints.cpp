@@ -61,20 +61,16 @@ Task<Reply> create_v2(ControlCall& call) {
     return create(call, CreateForm::v2);
 }
 
-// `memory: false` asks for a cold start from disk alone.
-void refuse_without_memory(const json::object& body) {
-    if (!rpc::Message{body}.boolean("memory", true)) {
-        throw Error{Errc::unimplemented,
-                    "'memory': false is not available in this release: a pause keeps processes"};
-    }
+// `memory: false`: of a pause, that files alone are kept; of a resume, that it is a cold start from them.
+core::Keep keep_of(const json::object& body) {
+    return rpc::Message{body}.boolean("memory", true) ? core::Keep::memory : core::Keep::disk;
 }
 
 Task<Reply> connect(ControlCall& call, seconds missing_timeout) {
     const std::string id = call.sandbox_id();
     const json::object body = co_await call.object();
     const Millis timeout = or_throw(read_timeout(body, "timeout", missing_timeout, call.services.settings));
-    refuse_without_memory(body);
-    const bool was_paused = co_await call.services.sandboxes.connect(id, timeout, call.who);
+    const bool was_paused = co_await call.services.sandboxes.connect(id, timeout, keep_of(body), call.who);
     co_return connection(call, was_paused ? 201 : 200,
                          call.services.sandboxes.find(id, call.who.tenant)->record());
 }
@@ -95,8 +91,8 @@ Task<Reply> resume(ControlCall& call) {
 
 Task<Reply> pause(ControlCall& call) {
     const std::string id = call.sandbox_id();
-    refuse_without_memory(co_await call.object());
-    co_await call.services.sandboxes.pause(id, call.who);
+    const json::object body = co_await call.object();
+    co_await call.services.sandboxes.pause(id, keep_of(body), call.who);
     co_return Reply::empty(204);
 }
 

@@ -96,6 +96,8 @@ json::object detail_view(const core::Sandbox& sandbox, const Settings& settings,
     view["boundary"] = record.boundary;
     view["engine"] = record.engine;
     view["templateDigest"] = record.template_digest;
+    if (record.resumed_from != core::ResumedFrom::nothing)
+        view["resumedFrom"] = core::to_string(record.resumed_from);
     return view;
 }
 

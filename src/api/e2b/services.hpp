@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "core/event.hpp"
 #include "core/sandbox.hpp"
+#include "core/snapshots.hpp"
 #include "core/templates.hpp"
 #include "secrets/vault.hpp"
 
@@ -13,6 +14,7 @@ namespace oyat::e2b {
 // The parts of the house that this front translates for. All outlive it.
 struct Services {
     core::Sandboxes& sandboxes;
+    core::Snapshots& snapshots;
     core::Templates& templates;
     core::EventBus& events;
     auth::Keys& keys;

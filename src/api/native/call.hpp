@@ -54,6 +54,7 @@ struct Route {
 // The table of each subject.
 [[nodiscard]] std::span<const Route> server_routes();
 [[nodiscard]] std::span<const Route> sandbox_routes();
+[[nodiscard]] std::span<const Route> snapshot_routes();
 [[nodiscard]] std::span<const Route> policy_routes();
 [[nodiscard]] std::span<const Route> process_routes();
 [[nodiscard]] std::span<const Route> port_routes();

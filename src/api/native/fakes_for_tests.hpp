@@ -44,6 +44,51 @@ public:
     std::string stopped_key;
 };
 
+// One snapshot, and notes of what it was told.
+class NotedSnapshots final : public core::Snapshots {
+public:
+    Task<core::SnapshotRecord> make_snapshot(std::string sandbox, std::string name,
+                                             core::Principal) override {
+        told.push_back("make " + sandbox + " " + name);
+        co_return one;
+    }
+    [[nodiscard]] std::vector<core::SnapshotRecord> snapshots(const core::SnapshotFilter&) const override {
+        return {one};
+    }
+    [[nodiscard]] core::SnapshotRecord snapshot(const std::string& reference,
+                                                const std::string& tenant) const override {
+        if (reference != one.id || tenant != one.tenant)
+            throw Error{Errc::not_found, "there is no such snapshot"};
+        return one;
+    }
+    Task<> remove_snapshot(std::string reference, core::Principal) override {
+        told.push_back("remove " + reference);
+        co_return;
+    }
+    Task<core::SnapshotRecord> retain_snapshot(std::string reference, Millis kept, core::Principal) override {
+        told.push_back("retain " + reference + " " + std::to_string(kept.count()));
+        co_return one;
+    }
+    Task<std::vector<core::Fork>> fork(std::string sandbox, core::ForkOrder order, core::Principal) override {
+        told.push_back("fork " + sandbox + " " + std::to_string(order.count));
+        std::vector<core::Fork> forks(order.count);
+        for (core::Fork& each : forks) each.error = Error{Errc::exhausted, Fault::limit, "no room"};
+        co_return forks;
+    }
+    Task<> reset(std::string sandbox, std::string reference, core::Principal) override {
+        told.push_back("reset " + sandbox + " " + reference);
+        throw Error{Errc::not_found, "there is no such sandbox"};
+        co_return;
+    }
+
+    std::vector<std::string> told;
+    core::SnapshotRecord one{.id = "saaaaaaaaaaaaaaaaaaaa",
+                             .tenant = "default",
+                             .sandbox = "igone0000000000000000",
+                             .created = from_unix_millis(1'796'000'000'000),
+                             .used = from_unix_millis(1'796'000'000'000)};
+};
+
 // Knows one sandbox that has ended, and refuses to make any.
 class EmptySandboxes final : public core::Sandboxes {
 public:
@@ -70,10 +115,10 @@ public:
     Task<> kill(std::string, core::Principal, core::EndedBy) override { return missing(); }
     Task<> set_timeout(std::string, Millis, core::TimeoutMode, core::Principal) override { return missing(); }
     Task<> expose(std::string, std::uint16_t, core::Reach, core::Principal) override { return missing(); }
-    Task<> pause(std::string, core::Principal) override { return missing(); }
+    Task<> pause(std::string, core::Keep, core::Principal) override { return missing(); }
     Task<> bind_secrets(std::string, core::SecretPlan, core::Principal) override { return missing(); }
     Task<> unbind_secret(std::string, std::string, core::Principal) override { return missing(); }
-    Task<bool> connect(std::string, std::optional<Millis>, core::Principal) override {
+    Task<bool> connect(std::string, std::optional<Millis>, core::Keep, core::Principal) override {
         co_await missing();
         co_return false;
     }
@@ -168,13 +213,14 @@ struct House {
     NoAudit audit;
     NoStore store;
     EmptySandboxes sandboxes;
+    NotedSnapshots snapshots;
     NotedBrakes brakes;
     AbsentKeeper keeper;
     core::EventBus bus{clock, audit};
     core::Templates templates{keeper};
     core::Policies policies{store};
     auth::Keys keys{clock, store};
-    NativeFront front{Services{sandboxes, brakes, keeper, templates, policies, bus, keys, clock,
+    NativeFront front{Services{sandboxes, snapshots, brakes, keeper, templates, policies, bus, keys, clock,
                                Settings{.version = "1.2.3",
                                         .spool = "/tmp",
                                         .metrics = [] { return std::string{"oyat_up 1\n"}; },

@@ -45,9 +45,9 @@ std::string_view name_of(core::Scope scope) {
 }  // namespace
 
 NativeFront::NativeFront(Services services) : services_{std::move(services)} {
-    for (const auto& table :
-         {server_routes(), sandbox_routes(), policy_routes(), process_routes(), port_routes(), file_routes(),
-          event_routes(), key_routes(), secret_routes(), template_routes(), brake_routes()}) {
+    for (const auto& table : {server_routes(), sandbox_routes(), snapshot_routes(), policy_routes(),
+                              process_routes(), port_routes(), file_routes(), event_routes(), key_routes(),
+                              secret_routes(), template_routes(), brake_routes()}) {
         for (const Route& route : table) {
             router_.add(std::string{route.method}, std::string{route.pattern},
                         [this, &route](http::Exchange& exchange, const http::PathValues& values) {

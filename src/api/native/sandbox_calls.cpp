@@ -35,6 +35,12 @@ core::OnTimeout on_timeout_of(const std::string& word) {
     throw Error{Errc::invalid_argument, "on_timeout must be 'kill' or 'pause'"};
 }
 
+core::Keep keep_of(const std::string& word) {
+    if (word == "memory") return core::Keep::memory;
+    if (word == "disk") return core::Keep::disk;
+    throw Error{Errc::invalid_argument, "what is kept is 'memory' or 'disk'"};
+}
+
 Task<> create(Call& call) {
     Body body = co_await Body::read(call.exchange);
     core::CreateRequest request;
@@ -47,6 +53,7 @@ Task<> create(Call& call) {
     request.internet = body.flag("internet").value_or(true);
     if (const auto word = body.text("ports")) request.usual_reach = or_throw(core::parse_reach(*word));
     request.policy = body.json("policy");
+    if (const auto word = body.text("pause_keeps")) request.pause_keeps = keep_of(*word);
     request.auto_resume = body.flag("auto_resume").value_or(false);
     request.isolation = body.text("isolation").value_or("");
     request.minimum_boundary = body.text("minimum_boundary").value_or("");
@@ -115,18 +122,25 @@ Task<> set_timeout(Call& call) {
 }
 
 Task<> pause(Call& call) {
-    co_await call.services.sandboxes.pause(call.sandbox_id(), call.who);
+    Body body = co_await Body::read(call.exchange);
+    const core::Keep what = keep_of(body.text("keep").value_or("memory"));
+    body.done();
+    co_await call.services.sandboxes.pause(call.sandbox_id(), what, call.who);
     co_await call.answer_empty();
 }
 
 Task<> resume(Call& call) {
     Body body = co_await Body::read(call.exchange);
     const auto timeout = body.number("timeout_ms", kMaxTimeout);
+    const core::Keep from = keep_of(body.text("from").value_or("memory"));
     body.done();
     std::optional<Millis> given;
     if (timeout) given = Millis{*timeout};
-    const bool was_paused = co_await call.services.sandboxes.connect(call.sandbox_id(), given, call.who);
-    co_await call.answer(200, boost::json::object{{"was_paused", was_paused}});
+    const bool was_paused =
+        co_await call.services.sandboxes.connect(call.sandbox_id(), given, from, call.who);
+    boost::json::object answer{{"was_paused", was_paused}};
+    if (was_paused) answer["resumed_from"] = core::to_string(call.sandbox()->record().resumed_from);
+    co_await call.answer(200, std::move(answer));
 }
 
 // What it uses now, and the samples of the last hour.

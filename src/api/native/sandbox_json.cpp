@@ -15,7 +15,33 @@ boost::json::value time_json(WallTime time) {
     return boost::json::value(to_rfc3339(time));  // braces would make an array of it
 }
 
+boost::json::value text_or_null(std::string_view text) {
+    if (text.empty()) return nullptr;
+    return boost::json::value(core::json_text(text));
+}
+
 }  // namespace
+
+boost::json::object snapshot_json(const core::SnapshotRecord& record) {
+    return {{"id", record.id},
+            {"name", record.name.empty() ? boost::json::value(nullptr)
+                                         : boost::json::value(record.name + ":" + record.tag)},
+            {"sandbox", record.sandbox},
+            {"template", core::json_text(record.template_name)},
+            {"template_digest", record.template_digest},
+            {"engine", record.engine},
+            {"memory", record.memory},
+            {"limits", core::limits_json(record.limits)},
+            {"disk_bytes", record.disk_bytes},
+            {"memory_bytes", record.memory_bytes},
+            {"stood_still_ms", record.stood_still.count()},
+            {"created", time_json(record.created)},
+            {"used", time_json(record.used)},
+            {"expires", record.expires() ? time_json(record.expires_at()) : boost::json::value(nullptr)},
+            {"key", record.key_id},
+            {"client", core::json_text(record.client)},
+            {"protocol", record.protocol}};
+}
 
 boost::json::object sandbox_json(const core::SandboxRecord& record) {
     boost::json::object phases;
@@ -46,6 +72,14 @@ boost::json::object sandbox_json(const core::SandboxRecord& record) {
                               {"client", core::json_text(record.client)},
                               {"protocol", record.protocol},
                               {"event", record.created_event}};
+    shown["pause_keeps"] = core::to_string(record.pause_keeps);
+    shown["snapshot"] = text_or_null(record.snapshot);
+    shown["parent"] = text_or_null(record.parent);
+    shown["resumed_from"] = text_or_null(core::to_string(record.resumed_from));
+    if (record.state == core::SandboxState::paused) {
+        shown["stored"] = record.stored;
+        shown["resumes_from"] = !record.stored || record.has_memory ? "memory" : "disk";
+    }
     if (record.state == core::SandboxState::ended) {
         shown["ended_by"] = core::to_string(record.ended_by);
         shown["ended_detail"] = core::json_text(record.ended_detail);

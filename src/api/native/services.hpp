@@ -12,6 +12,7 @@
 #include "core/keeper.hpp"
 #include "core/policies.hpp"
 #include "core/sandbox.hpp"
+#include "core/snapshots.hpp"
 #include "core/templates.hpp"
 #include "secrets/secrets.hpp"
 
@@ -31,6 +32,7 @@ struct Settings {
 // The parts of the house that this front translates for. All outlive it.
 struct Services {
     core::Sandboxes& sandboxes;
+    core::Snapshots& snapshots;
     core::Brakes& brakes;
     core::Keeper& keeper;
     core::Templates& templates;
