@@ -39,15 +39,22 @@ bool Engines::can(const std::string& engine, std::string_view capability) const 
 std::string Engines::available() const {
     std::string all;
     for (const EngineFacts& each : engines_) {
-        if (each.available) all += (all.empty() ? "" : ", ") + each.name + " (" + each.boundary + ")";
+        if (!each.available) continue;
+        all += (all.empty() ? "" : ", ") + each.name + " (" + each.boundary +
+               (each.emulated ? ", emulated)" : ")");
     }
     return all.empty() ? "none" : all;
 }
 
 std::string Engines::choose(const IsolationWish& wish) const {
     const int least = strength(wish.minimum_boundary);
+    // An emulator was not made to hold back who attacks it: its boundary is no more than the host's own
+    // kernel.
+    const auto strength_of = [&](const EngineFacts& each) {
+        return each.emulated && !wish.allow_emulated ? strength("shared-kernel") : strength(each.boundary);
+    };
     const auto will_do = [&](const EngineFacts* each) {
-        return each != nullptr && each->available && strength(each->boundary) >= least;
+        return each != nullptr && each->available && strength_of(*each) >= least;
     };
     if (!wish.engine.empty() && wish.engine != "auto") {
         if (std::ranges::find(kNames, wish.engine) == kNames.end()) {
@@ -62,10 +69,12 @@ std::string Engines::choose(const IsolationWish& wish) const {
         }
         if (will_do(named)) return wish.engine;
         throw none_will_do("the isolation " + wish.engine + " has the boundary " + named->boundary +
+                           (named->emulated ? " by an emulator, which counts as shared-kernel" : "") +
                            ", weaker than the " + wish.minimum_boundary + " asked for; there is " +
                            available());
     }
-    if (wish.engine == "auto" && will_do(find("microvm"))) return "microvm";
+    const EngineFacts* strongest = find("microvm");
+    if (wish.engine == "auto" && will_do(strongest) && !strongest->emulated) return "microvm";
     for (const std::string_view name : kNames) {
         if (will_do(find(std::string{name}))) return std::string{name};
     }

@@ -14,6 +14,7 @@ namespace oyat::core {
 struct IsolationWish {
     std::string engine;            // "": the server's choice; "auto": the strongest that is fast here
     std::string minimum_boundary;  // "": any
+    bool allow_emulated = false;   // a boundary that an emulator makes counts like one that is not
 };
 
 // The engines of this machine, as the keeper described them last.
@@ -23,13 +24,13 @@ public:
 
     Task<> refresh();
     [[nodiscard]] bool known() const { return !engines_.empty(); }
+    [[nodiscard]] const EngineFacts* find(const std::string& name) const;  // null: there is none
     [[nodiscard]] bool can(const std::string& engine, std::string_view capability) const;
     // The engine for a wish. Throws Error{invalid_argument} for a word that names none, and
     // Error{failed_precondition}, with what is there, when this machine has none that will do.
     [[nodiscard]] std::string choose(const IsolationWish& wish) const;
 
 private:
-    [[nodiscard]] const EngineFacts* find(const std::string& name) const;
     [[nodiscard]] std::string available() const;
 
     Keeper& keeper_;

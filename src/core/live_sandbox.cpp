@@ -141,6 +141,11 @@ Task<> LiveSandbox::greet(Agent its) {
         changed_.notify_all();
     }};
     co_await agent->hello(deps_.config.hello_limit);
+    if (quiesced_) {
+        const auto now = deps_.clock.wall().time_since_epoch();
+        co_await agent->renew({.wall_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds{now}.count())});
+        quiesced_ = false;
+    }
     if (its == Agent::new_born) {
         co_await trust_authority(agent);
     } else {

@@ -70,6 +70,8 @@ public:
     // What stands above it has changed since it was put together.
     [[nodiscard]] bool policy_is_stale() const { return policy_of_ != deps_.policies.revision(); }
 
+    // Before take_handles(): its memory is another's, or one of before.
+    void note_saved() { quiesced_ = true; }
     // Hears the agent's hello, sets it up and takes up its processes, of which a new sandbox has none;
     // afterwards calls into the sandbox go through.
     enum class Agent { new_born, known };
@@ -140,6 +142,8 @@ private:
     void require_running() const;
     void stand_still();
     Task<> put_on_disk(Keep what);
+    Task<> quiesce();
+    Task<> join_again();
     Task<> wake_up();
     Task<> fall_asleep_again();
     Task<> undo_pause(const Error& why);
@@ -179,6 +183,7 @@ private:
     std::function<void(std::string)> lost_;
     bool end_under_way_ = false;
     bool copying_ = false;
+    bool quiesced_ = false;  // programs stand still until its agent is told of its new life
     bool greeting_ = false;
     bool looking_ = false;      // for packages
     std::string trusted_list_;  // of authorities, the tenant's among them; "": connections are not read

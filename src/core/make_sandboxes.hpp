@@ -28,6 +28,7 @@ struct SandboxesConfig {
     Limits default_limits = kDefaultLimits;
     std::string default_engine;    // "" = the first that there is, from weak to strong
     std::string minimum_boundary;  // of every sandbox; "" = any
+    bool allow_emulated = false;   // IsolationWish
     std::string default_user = "user";
     std::string default_cwd;              // "" = the acting user's home
     std::string metadata_space = "oyat";  // files' metadata are extended attributes user.SPACE.KEY

@@ -85,6 +85,7 @@ private:
         std::string template_digest;
         std::string engine;
         std::string snapshot;  // the keeper's id; "": a new one of the template
+        bool memory = false;   // it has processes, too
         std::string parent;    // whose snapshot it is
         std::string policy;    // the document that it starts with, unless the request has one
         Limits limits;         // unless the request names others
@@ -94,7 +95,7 @@ private:
     Task<Live> create_of(CreateRequest request, std::optional<Origin> origin, Principal who);
     Task<Live> make(CreateRequest request, std::optional<Origin> origin, Principal who);
     void check(const CreateRequest& request, const std::string& tenant) const;
-    Task<> bring_up(Live sandbox, NewBox box, std::string requested);
+    Task<> bring_up(Live sandbox, NewBox box, bool saved, std::string requested);
     Task<> open_record(Live sandbox, std::string requested);
     [[nodiscard]] SandboxRecord record_of(const CreateRequest& request, const Origin& origin,
                                           const policy::DocumentPtr& own, const Principal& who,
@@ -109,7 +110,6 @@ private:
     [[nodiscard]] const SnapshotRecord& known_snapshot(const std::string& reference,
                                                        const std::string& tenant) const;
     Task<> keep_snapshot(Live source, Principal who, SnapshotRecord& made);
-    Task<SnapshotFacts> copy_of(Live source, Keep what);
     Task<> use_snapshot(std::string id, const SandboxRecord& by);
     Task<> drop_snapshot(std::string id, Event event);
     Task<> discard(std::string snapshot);

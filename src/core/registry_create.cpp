@@ -150,7 +150,8 @@ Task<Registry::Live> Registry::make(CreateRequest request, std::optional<Origin>
     try {
         if (!request.secrets.empty()) co_await sandbox->take_secrets(request.secrets, who);
         sandbox->set_egress(false, brakes_.egress_off);
-        co_await bring_up(sandbox, std::move(box), requested);
+        if (origin.memory) sandbox->note_saved();
+        co_await bring_up(sandbox, std::move(box), origin.memory, requested);
         if (stopped_keys_.contains(who.key_id)) {
             throw Error{Errc::denied, Fault::oyat_operator, "the operator has stopped this key"};
         }
@@ -191,6 +192,10 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const Origin& or
     record.template_digest = facts.template_digest;
     record.engine = facts.engine;
     record.boundary = facts.boundary;
+    if (const EngineFacts* engine = engines_.find(facts.engine)) {
+        record.accelerator = engine->accelerator;
+        record.emulated = engine->emulated;
+    }
     record.kernel = facts.kernel;
     record.disk_limit_by = facts.disk_limit_by;
     record.generation = facts.generation;
@@ -222,7 +227,7 @@ SandboxRecord Registry::record_of(const CreateRequest& request, const Origin& or
 
 // The sandbox's own log is opened and tells of it before anybody can use it; meanwhile its agent is made
 // ready.
-Task<> Registry::bring_up(Live sandbox, NewBox box, std::string requested) {
+Task<> Registry::bring_up(Live sandbox, NewBox box, bool saved, std::string requested) {
     const MonoTime since = deps_.clock.mono();
     std::vector<Phase> phases = std::move(box.phases);
     sandbox->set_phases(phases);
@@ -234,7 +239,7 @@ Task<> Registry::bring_up(Live sandbox, NewBox box, std::string requested) {
                         if (!failed) failed = std::move(why);
                     }};
     steps.spawn(open_record(sandbox, std::move(requested)));
-    steps.spawn(sandbox->greet(LiveSandbox::Agent::new_born));
+    steps.spawn(sandbox->greet(saved ? LiveSandbox::Agent::known : LiveSandbox::Agent::new_born));
     try {
         co_await steps.wait_idle();
     } catch (const Error&) {

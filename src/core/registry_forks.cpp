@@ -53,12 +53,13 @@ Task<std::vector<Fork>> Registry::fork(std::string sandbox, ForkOrder order, Pri
 Task<> Registry::fork_whole(Live source, ForkOrder order, Principal who, std::vector<Fork>& forks) {
     const SandboxRecord of = source->record();
     const Keep what = engines_.can(of.engine, "memory_fork") ? Keep::memory : Keep::disk;
-    const SnapshotFacts facts = co_await copy_of(source, what);
+    const SnapshotFacts facts = co_await source->copy(what);
     const CreateRequest request = request_like(of, order.timeout);
     Origin origin{.template_name = of.template_name,
                   .template_digest = facts.template_digest,
                   .engine = facts.engine,
                   .snapshot = facts.id,
+                  .memory = facts.memory,
                   .parent = of.id,
                   .policy = of.policy,
                   .limits = facts.limits};
@@ -95,10 +96,6 @@ Task<> Registry::fork_some(const CreateRequest& request, const Origin& origin, c
             fork.error = e;
         }
     }
-}
-
-Task<SnapshotFacts> Registry::copy_of(Live source, Keep what) {
-    co_return co_await source->copy(what);
 }
 
 Task<> Registry::reset(std::string sandbox, std::string reference, Principal who) {

@@ -9,6 +9,7 @@ Registry::Origin Registry::origin_of(const SnapshotRecord& record) {
             .template_digest = record.template_digest,
             .engine = record.engine,
             .snapshot = record.id,
+            .memory = record.memory,
             .parent = record.sandbox,
             .policy = record.policy,
             .limits = record.limits};
@@ -38,7 +39,8 @@ std::string Registry::engine_for(const CreateRequest& request, const Origin& ori
     const std::string& least = deps_.config.minimum_boundary;
     const bool server_wants_more = strength(request.minimum_boundary) < strength(least);
     return engines_.choose({.engine = origin.engine.empty() ? asked : origin.engine,
-                            .minimum_boundary = server_wants_more ? least : request.minimum_boundary});
+                            .minimum_boundary = server_wants_more ? least : request.minimum_boundary,
+                            .allow_emulated = deps_.config.allow_emulated});
 }
 
 }  // namespace oyat::core

@@ -66,7 +66,7 @@ Task<SnapshotRecord> Registry::make_snapshot(std::string sandbox, std::string na
 Task<> Registry::keep_snapshot(Live source, Principal who, SnapshotRecord& made) {
     const SandboxRecord& of = source->record();
     const Keep what = engines_.can(of.engine, "memory_snapshot") ? Keep::memory : Keep::disk;
-    const SnapshotFacts facts = co_await copy_of(source, what);
+    const SnapshotFacts facts = co_await source->copy(what);
     made.id = facts.id;
     made.sandbox = of.id;
     made.template_name = of.template_name;

@@ -81,6 +81,8 @@ json::object to_json(const SandboxRecord& record) {
             {"template_digest", record.template_digest},
             {"engine", record.engine},
             {"boundary", record.boundary},
+            {"accelerator", record.accelerator},
+            {"emulated", record.emulated},
             {"kernel", json_text(record.kernel)},
             {"disk_limit_by", record.disk_limit_by},
             {"generation", record.generation},
@@ -128,6 +130,8 @@ Result<SandboxRecord> sandbox_record_from_json(const json::object& from) {
     read.text("template_digest", record.template_digest);
     read.text("engine", record.engine);
     read.text("boundary", record.boundary);
+    read.text("accelerator", record.accelerator);
+    read.flag("emulated", record.emulated);
     read.text("kernel", record.kernel);
     read.text("disk_limit_by", record.disk_limit_by);
     read.number("generation", record.generation);

@@ -37,6 +37,8 @@ struct SandboxRecord {
     std::string template_digest;
     std::string engine;
     std::string boundary;
+    std::string accelerator;  // of the engine, as the keeper has it
+    bool emulated = false;    // the same
     std::string kernel;
     std::string disk_limit_by;
     std::uint64_t generation = 0;

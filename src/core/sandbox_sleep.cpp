@@ -9,6 +9,15 @@
 
 // How one sandbox is paused and goes on: frozen where it is, or put on disk and started again from there.
 namespace oyat::core {
+namespace {
+
+// What the checkpoints of runsc could not bring back.
+QuiesceRules rules_of(std::string_view engine) {
+    const bool strict = engine == "gvisor";
+    return {.no_connections = strict, .no_deleted_files = strict};
+}
+
+}  // namespace
 
 Task<> LiveSandbox::pause(Pause how, std::optional<Principal> who) {
     co_await settle();
@@ -57,13 +66,39 @@ Task<> LiveSandbox::undo_pause(const Error& why) {
     co_return;
 }
 
+// Files that only a kernel of its own knows of are synced by the agent; the host's are by the keeper.
 Task<> LiveSandbox::put_on_disk(Keep what) {
-    co_await deps_.keeper.store(record_.id, what == Keep::memory);
-    record_.stored = true;
-    record_.has_memory = what == Keep::memory;
+    const bool runs = !record_.stored && door_->is_open();
+    if (what == Keep::memory || (runs && record_.boundary == "own-kernel")) co_await quiesce();
+    std::optional<Error> failed;
+    try {
+        co_await deps_.keeper.store(record_.id, what == Keep::memory);
+    } catch (const Error& e) {
+        failed = e;
+    }
+    if (failed) {
+        if (quiesced_) co_await join_again();
+        throw Error{*failed};
+    }
+    note_stored(true, what == Keep::memory);
     if (what == Keep::disk) deps_.egress.detach(record_.id);
     co_await drop_agent("the sandbox is on disk");
     if (what == Keep::disk) processes_.lose_all("the sandbox was paused without its processes");
+}
+
+// From here on programs stand still, until it is joined again.
+Task<> LiveSandbox::quiesce() {
+    const std::shared_ptr<AgentChannel> agent = door_->channel();
+    co_await agent->quiesce(rules_of(record_.engine));
+    quiesced_ = true;
+    co_await drop_agent("the sandbox is being saved");
+}
+
+Task<> LiveSandbox::join_again() {
+    NewBox box = co_await deps_.keeper.attach(record_.id);
+    record_.generation = box.facts.generation;
+    take_handles(std::move(box.handles));
+    co_await greet(Agent::known);
 }
 
 Task<bool> LiveSandbox::resume(std::optional<Millis> timeout, Keep from, std::optional<Principal> who) {
@@ -124,6 +159,7 @@ Task<> LiveSandbox::wake_up() {
     record_.generation = box.facts.generation;
     record_.kernel = box.facts.kernel;
     if (!had_memory) trusted_list_.clear();  // where it was put may be as it was before
+    quiesced_ = had_memory;
     take_handles(std::move(box.handles));
     co_await greet(Agent::known);
 }
@@ -168,7 +204,19 @@ Task<SnapshotFacts> LiveSandbox::copy(Keep what) {
         copying_ = false;
         changed_.notify_all();
     }};
-    co_return co_await deps_.keeper.make_snapshot(record_.id, what == Keep::memory);
+    const bool runs = record_.state == SandboxState::running;
+    const bool memory = what == Keep::memory && (runs || record_.has_memory);
+    if (runs && memory) co_await quiesce();
+    std::optional<SnapshotFacts> facts;
+    std::optional<Error> failed;
+    try {
+        facts = co_await deps_.keeper.make_snapshot(record_.id, memory);
+    } catch (const Error& e) {
+        failed = e;
+    }
+    if (quiesced_ && !record_.stored && !is_over(record_.state)) co_await join_again();
+    if (failed) throw Error{*failed};
+    co_return *std::move(facts);
 }
 
 // One change from the first to the last, so that nobody finds it half done.

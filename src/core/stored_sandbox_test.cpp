@@ -103,6 +103,7 @@ TEST(PauseOnDisk, ThatTheKeeperDidBeforeItEndedIsOne) {
 
 Task<> walls(House& house) {
     house.keeper.engines.push_back({.name = "microvm", .boundary = "own-kernel", .reason = "no /dev/kvm"});
+    co_await house.restart();
     CreateRequest request;
     request.isolation = "microvm";
     const Error absent = co_await error_of(house.create(request));

@@ -10,6 +10,7 @@
 
 #include "base/throwing.hpp"
 #include "base/units.hpp"
+#include "core/engines.hpp"
 #include "daemon/mirrors.hpp"
 #include "daemon/operator_env.hpp"
 #include "daemon/text_file.hpp"
@@ -107,6 +108,24 @@ void read_limits(TomlSection& section, core::Limits& limits) {
     section.value<std::uint32_t>("processes", [&](std::uint32_t count) { limits.processes = count; });
     section.value<std::uint64_t>("inodes", [&](std::uint64_t count) { limits.disk_inodes = count; });
     section.value<std::uint64_t>("open_files", [&](std::uint64_t count) { limits.open_files = count; });
+}
+
+Result<std::string> parse_isolation(std::string_view text) {
+    for (const char* word : {"jail", "gvisor", "microvm", "auto"}) {
+        if (text == word) return std::string{text};
+    }
+    return refuse(Errc::invalid_argument, "jail, gvisor, microvm or auto is expected");
+}
+
+Result<std::string> parse_boundary(std::string_view text) {
+    if (core::strength(text) > 0) return std::string{text};
+    return refuse(Errc::invalid_argument, "shared-kernel, userspace-kernel or own-kernel is expected");
+}
+
+void read_snapshots(TomlSection& section, core::SnapshotRules& rules) {
+    section.value<std::uint32_t>("most", [&](std::uint32_t count) { rules.most = count; });
+    section.parsed("bytes", rules.most_bytes, parse_bytes);
+    section.parsed("kept", rules.kept, parse_duration);
 }
 
 void read_tenants(TomlSection& section, Config& all) {
@@ -240,11 +259,16 @@ void read_file(TomlSection& root, Config& config, Listening& listening, AddedWor
     });
     root.section("sandbox", [&](TomlSection& sandbox) {
         sandbox.parsed("longest_life", config.sandboxes.max_life, parse_duration);
+        sandbox.parsed("isolation", config.sandboxes.default_engine, parse_isolation);
+        sandbox.parsed("minimum_boundary", config.sandboxes.minimum_boundary, parse_boundary);
+        sandbox.value<bool>("allow_emulated", [&](bool allow) { config.sandboxes.allow_emulated = allow; });
         sandbox.section("limits",
                         [&](TomlSection& limits) { read_limits(limits, config.sandboxes.default_limits); });
         sandbox.pairs("environment", config.sandboxes.operator_env);
     });
     root.section("tenant", [&](TomlSection& tenant) { read_tenants(tenant, config); });
+    root.section("snapshots",
+                 [&](TomlSection& snapshots) { read_snapshots(snapshots, config.sandboxes.snapshots); });
     root.section("signals", [&](TomlSection& signals) { read_signals(signals, config.sandboxes.signals); });
     root.section("egress", [&](TomlSection& egress) { read_egress(egress, config.egress, added); });
     root.section("dns", [&](TomlSection& dns) { read_dns(dns, config.egress); });

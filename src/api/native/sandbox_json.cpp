@@ -52,6 +52,8 @@ boost::json::object sandbox_json(const core::SandboxRecord& record) {
                               {"template_digest", record.template_digest},
                               {"engine", record.engine},
                               {"boundary", record.boundary},
+                              {"accelerator", text_or_null(record.accelerator)},
+                              {"emulated", record.emulated},
                               {"kernel", record.kernel},
                               {"limits", core::limits_json(record.limits)},
                               {"disk_limit_by", record.disk_limit_by},

@@ -1,7 +1,6 @@
 // The life of a sandbox: a step for each public method of the class and of its objects. Runs last: it ends the sandbox.
 import { assert, eventually, refused, same } from './expect.mjs'
 
-const LATER = 'not available in this release'
 const fetchText = async (url, options) => {
   const answer = await fetch(url, options)
   return [answer.status, await answer.text()]
@@ -69,11 +68,48 @@ const ofTheClass = {
     same(await Sandbox.betaPause(other.sandboxId), true)
     await Sandbox.connect(other.sandboxId)
   },
-  'Sandbox.fork': ({ Sandbox, sdk, other }) => refused(Sandbox.fork(other.sandboxId), sdk.SandboxError, LATER),
-  'Sandbox.createSnapshot': ({ Sandbox, sdk, other }) =>
-    refused(Sandbox.createSnapshot(other.sandboxId), sdk.SandboxError, LATER),
-  'Sandbox.listSnapshots': ({ Sandbox, sdk }) => refused(Sandbox.listSnapshots().nextItems(), sdk.SandboxError, LATER),
-  'Sandbox.deleteSnapshot': ({ Sandbox, sdk }) => refused(Sandbox.deleteSnapshot('snap:x'), sdk.SandboxError, LATER),
+  'Sandbox.fork': async ({ Sandbox, sdk, other }) => {
+    await other.files.write('kept.txt', 'before')
+    const forks = await Sandbox.fork(other.sandboxId, { count: 2, timeoutMs: 60_000 })
+    same(new Set([other, ...forks].map((one) => one.sandboxId)).size, 3)
+    for (const fork of forks) {
+      same(await fork.files.read('kept.txt'), 'before')
+      same((await fork.commands.run('echo $FROM_CREATE $E2B_SANDBOX_ID')).stdout, `yes ${fork.sandboxId}\n`)
+      assert.notEqual(fork.envdAccessToken, other.envdAccessToken)
+      await fork.files.write('kept.txt', 'after')
+      same((await Sandbox.getInfo(fork.sandboxId)).metadata, { walk: 'a=b&c d+e' })
+      await fork.kill()
+    }
+    same(await other.files.read('kept.txt'), 'before')
+    await refused(Sandbox.fork('i00000000000000000000'), sdk.NotFoundError)
+  },
+  'Sandbox.createSnapshot': async (walk) => {
+    const { Sandbox, sdk, other } = walk
+    walk.snapshot = (await Sandbox.createSnapshot(other.sandboxId, { name: 'walk:v1' })).snapshotId
+    const again = await Sandbox.createSnapshot(other.sandboxId, { name: 'walk:v1' })
+    same([again.snapshotId, again.names[0].split('/')[1]], [walk.snapshot, 'walk'])
+    await other.files.write('kept.txt', 'later')
+    const made = await Sandbox.create('walk:v1', { timeoutMs: 60_000 })
+    same(await made.files.read('kept.txt'), 'before')
+    await made.kill()
+    await refused(Sandbox.createSnapshot('i00000000000000000000'), sdk.NotFoundError)
+  },
+  'Sandbox.listSnapshots': async ({ Sandbox, snapshot, other, sandbox }) => {
+    const ids = async (options) => (await Sandbox.listSnapshots(options).nextItems()).map((one) => one.snapshotId)
+    same(await ids({ name: 'walk' }), [snapshot])
+    same((await ids({ sandboxId: other.sandboxId })).length, 2) // the first lost its name to the second
+    same(await ids({ sandboxId: sandbox.sandboxId }), [])
+    const pages = Sandbox.listSnapshots({ sandboxId: other.sandboxId, limit: 1 })
+    const seen = []
+    while (pages.hasNext) seen.push(...(await pages.nextItems()))
+    same(seen.length, 2)
+  },
+  'Sandbox.deleteSnapshot': async ({ Sandbox, snapshot, other }) => {
+    same(await Sandbox.deleteSnapshot(snapshot), true)
+    same(await Sandbox.deleteSnapshot(snapshot), false)
+    const [rest] = await Sandbox.listSnapshots({ sandboxId: other.sandboxId }).nextItems()
+    same(await Sandbox.deleteSnapshot(rest.snapshotId), true)
+  },
   'Sandbox.updateNetwork': async ({ Sandbox, sdk, sandbox }) => {
     await Sandbox.updateNetwork(sandbox.sandboxId, { allowOut: ['203.0.113.7'], denyOut: ['0.0.0.0/0'] })
     const { allowOut, denyOut } = (await Sandbox.getFullInfo(sandbox.sandboxId)).network
@@ -127,9 +163,18 @@ const ofAnObject = {
     const token = await sandbox.getMcpToken().catch((error) => error)
     assert.ok(token === undefined || token instanceof sdk.NotFoundError || token instanceof sdk.SandboxError)
   },
-  'sandbox.fork': ({ sandbox, sdk }) => refused(sandbox.fork(), sdk.SandboxError, LATER),
-  'sandbox.createSnapshot': ({ sandbox, sdk }) => refused(sandbox.createSnapshot(), sdk.SandboxError, LATER),
-  'sandbox.listSnapshots': ({ sandbox, sdk }) => refused(sandbox.listSnapshots().nextItems(), sdk.SandboxError, LATER),
+  'sandbox.fork': async ({ sandbox }) => {
+    const [fork] = await sandbox.fork({ timeoutMs: 60_000 })
+    same(await fork.isRunning(), true)
+    same(await fork.kill(), true)
+  },
+  'sandbox.createSnapshot': async (walk) => {
+    walk.own = (await walk.sandbox.createSnapshot()).snapshotId
+  },
+  'sandbox.listSnapshots': async ({ Sandbox, sandbox, own }) => {
+    same((await sandbox.listSnapshots().nextItems()).map((one) => one.snapshotId), [own])
+    same(await Sandbox.deleteSnapshot(own), true)
+  },
   // All that is left out is cleared.
   'sandbox.updateNetwork': async ({ Sandbox, sandbox }) => {
     await sandbox.updateNetwork({})
@@ -138,6 +183,14 @@ const ofAnObject = {
   'sandbox.pause': async ({ sandbox }) => {
     same(await sandbox.pause(), true)
     await sandbox.connect()
+    // Files alone: processes are gone, and nothing wakes it but a connect.
+    await sandbox.files.write('kept.txt', 'kept')
+    await sandbox.commands.run('sleep 601', { background: true })
+    same(await sandbox.pause({ keepMemory: false }), true)
+    same(await sandbox.isRunning(), false)
+    await sandbox.connect()
+    same(await sandbox.files.read('kept.txt'), 'kept')
+    same((await sandbox.commands.list()).some((one) => one.args.at(-1) === 'sleep 601'), false)
   },
   'sandbox.betaPause': async ({ sandbox }) => {
     same(await sandbox.betaPause(), true)

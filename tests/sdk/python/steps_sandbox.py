@@ -8,7 +8,6 @@ import e2b
 
 from steps_parts import same
 
-LATER = "not available in this release"
 NOWHERE = "i00000000000000000000"
 
 
@@ -73,10 +72,14 @@ class Life:
         same(await w.do(w.other.is_running()), False)
 
     async def connect(w):
+        """Also of one that had its files alone, and was started anew."""
         again = await w.do(w.Sandbox.connect(w.other.sandbox_id, timeout=120))
         assert any(one.args[-1] == "sleep 600" for one in await w.do(again.commands.list()))
         same((await w.do(w.other.commands.run("echo the old handle works"))).exit_code, 0)
         await w.refused(lambda: w.Sandbox.connect(NOWHERE), e2b.NotFoundException)
+        await w.do(w.other.pause(keep_memory=False))
+        await w.do(w.other.connect(timeout=120))
+        assert not any(one.args[-1] == "sleep 600" for one in await w.do(w.other.commands.list()))
 
     async def beta_pause(w):
         await w.do(w.other.beta_pause())
@@ -113,16 +116,29 @@ class Life:
             pass
 
     async def fork(w):
-        await w.refused(lambda: w.sandbox.fork(), e2b.SandboxException, LATER)
+        await w.do(w.other.files.write("kept.txt", "before"))
+        forks = await w.do(w.Sandbox.fork(w.other.sandbox_id, count=2, timeout=60))
+        same(len({one.sandbox_id for one in [w.other, *forks]}), 3)
+        for fork in forks:
+            same(await w.do(fork.files.read("kept.txt")), "before")
+            await w.do(fork.files.write("kept.txt", "after"))
+            await w.do(fork.kill())
+        same(await w.do(w.other.files.read("kept.txt")), "before")
 
     async def create_snapshot(w):
-        await w.refused(lambda: w.sandbox.create_snapshot(), e2b.SandboxException, LATER)
+        w.snapshot = (await w.do(w.other.create_snapshot(name="walk:v1"))).snapshot_id
+        await w.do(w.other.files.write("kept.txt", "later"))
+        made = await w.do(w.Sandbox.create("walk:v1", timeout=60))
+        same(await w.do(made.files.read("kept.txt")), "before")
+        await w.do(made.kill())
 
     async def list_snapshots(w):
-        await w.refused(lambda: w.Sandbox.list_snapshots().next_items(), e2b.SandboxException, LATER)
+        pages = w.Sandbox.list_snapshots(name="walk")
+        same([one.snapshot_id for one in await w.do(pages.next_items())], [w.snapshot])
 
     async def delete_snapshot(w):
-        await w.refused(lambda: w.Sandbox.delete_snapshot("snap:x"), e2b.SandboxException, LATER)
+        same(await w.do(w.Sandbox.delete_snapshot(w.snapshot)), True)
+        same(await w.do(w.Sandbox.delete_snapshot(w.snapshot)), False)
 
     async def update_network(w):
         await w.do(w.sandbox.update_network({"allow_out": ["203.0.113.7"], "deny_out": ["0.0.0.0/0"]}))
