@@ -70,6 +70,7 @@ Task<> LiveSandbox::undo_pause(const Error& why) {
 Task<> LiveSandbox::put_on_disk(Keep what) {
     const bool runs = !record_.stored && door_->is_open();
     if (what == Keep::memory || (runs && record_.boundary == "own-kernel")) co_await quiesce();
+    if (agent_) agent_->on_lost({});  // that it goes is what was asked for
     std::optional<Error> failed;
     try {
         co_await deps_.keeper.store(record_.id, what == Keep::memory);
@@ -77,7 +78,8 @@ Task<> LiveSandbox::put_on_disk(Keep what) {
         failed = e;
     }
     if (failed) {
-        if (quiesced_) co_await join_again();
+        // What has become of the agent is found out by joining it again.
+        if (lost_) lost_("the sandbox could not be put on disk");
         throw Error{*failed};
     }
     note_stored(true, what == Keep::memory);

@@ -109,7 +109,7 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "/sandboxes/{id}/snapshots", Need::run, make},
     {"POST", "/sandboxes/{id}/fork", Need::run, fork},
     {"GET", "/snapshots", Need::look, list},
-    {"DELETE", "/templates/{id}", Need::run, remove},
+    {"DELETE", "/templates/{id*}", Need::run, remove},
 };
 
 }  // namespace

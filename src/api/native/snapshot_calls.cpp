@@ -89,8 +89,8 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/sandboxes/{id}/fork", Scope::run, fork},
     {"POST", "/v1/sandboxes/{id}/reset", Scope::run, reset},
     {"GET", "/v1/snapshots", Scope::read, list},
-    {"GET", "/v1/snapshots/{snapshot}", Scope::read, get},
-    {"DELETE", "/v1/snapshots/{snapshot}", Scope::run, remove},
+    {"GET", "/v1/snapshots/{snapshot*}", Scope::read, get},
+    {"DELETE", "/v1/snapshots/{snapshot*}", Scope::run, remove},
     {"POST", "/v1/snapshots/{snapshot}/retain", Scope::run, retain},
 };
 
