@@ -73,7 +73,10 @@ std::unique_ptr<Qemu> start(const Places& places, const Machine& machine, const 
 std::string end_of_console(const Site& site) {
     if (!exists(console_file(site))) return {};
     std::string text = read_whole(console_file(site));
-    if (text.size() > kMostOfAConsole) text.erase(0, text.size() - kMostOfAConsole);
+    // The reason comes first, then pages of registers.
+    const std::size_t panic = text.rfind("Kernel panic");
+    const std::size_t tail = text.size() - std::min(text.size(), kMostOfAConsole);
+    text = text.substr(panic == std::string::npos ? tail : panic, kMostOfAConsole);
     // The guest's words, on their way to a log.
     std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c > '~'; }, ' ');
     return "; its console ends with: " + text;
