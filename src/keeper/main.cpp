@@ -17,6 +17,7 @@
 #include "base/defer.hpp"
 #include "base/log.hpp"
 #include "base/throwing.hpp"
+#include "engine/gvisor/gvisor.hpp"
 #include "engine/jail/jail_engine.hpp"
 #include "keeper/brakes.hpp"
 #include "keeper/census.hpp"
@@ -137,7 +138,9 @@ int serve(const Options& options) {
     const AuditFiles audit{options.state + "/audit", options.socket_group};
     jail::Launcher launcher{staging.mount_point("jail"), options.agent, hierarchies, "oyat-" + state.id()};
     jail::JailEngine jails{launcher, staging, doors, kernel_release()};
-    const Engines engines{{&jails}};
+    gvisor::Gvisor gvisors{{.runsc = options.runsc, .agent = options.agent, .dir = options.run + "/gvisor"},
+                           staging};
+    const Engines engines{{&jails, &gvisors}};
     const Memories memories{state.path("memory")};
     OperatorLayers operator_layers{state.path("operator")};
     const Rooms rooms{.records = records,

@@ -89,6 +89,8 @@ public:
                                        "--run=" + dir + "/run",
                                        "--templates=" + dir + "/templates",
                                        "--agent=" + program("oyat-agent"),
+                                       // A trial of gVisor takes longer than most tests.
+                                       "--runsc=" + dir + "/none",
                                        "--oyatd-user=65534",
                                        "--ready-fd=3"};
         words.insert(words.end(), more.begin(), more.end());

@@ -26,6 +26,7 @@ namespace {
 constexpr Millis kStartLimit{20'000};
 constexpr Millis kCheckpointLimit{120'000};
 constexpr Millis kAgentLimit{10'000};
+constexpr Millis kEndLimit{1000};
 
 // A name in the sandbox's root, whatever that has made of it.
 Fd open_inside(int root, const char* path, std::uint64_t flags, std::uint64_t mode = 0) {
@@ -158,8 +159,11 @@ void checkpoint_container(const Runsc& runsc, std::string_view id, int state, in
 
 void end_container(const Homes& homes, std::string_view id) noexcept {
     for (const std::string& which : {kKernel, kHolder}) {
-        if (const std::optional<engine::Process> process = homes.find(id, which))
-            engine::kill_process(*process);
+        const std::optional<engine::Process> process = homes.find(id, which);
+        if (!process) continue;
+        engine::kill_process(*process);
+        pollfd ended{process->pidfd.get(), POLLIN, 0};
+        ::poll(&ended, 1, static_cast<int>(kEndLimit.count()));
     }
     homes.remove(id);
 }

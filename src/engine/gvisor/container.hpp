@@ -36,7 +36,7 @@ struct StartPlan {
 // The same kind of child, outside of the group: writes the sandbox's memory into a directory and ends it.
 void checkpoint_container(const Runsc& runsc, std::string_view id, int state, int into);
 
-// Ends what still lives of one, and removes its home.
+// Ends what still lives of one, waits for that, and removes its home.
 void end_container(const Homes& homes, std::string_view id) noexcept;
 
 }  // namespace oyat::gvisor

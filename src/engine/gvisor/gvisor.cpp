@@ -52,8 +52,8 @@ Gvisor::Gvisor(Settings settings, const layers::Staging& staging)
     : path_{std::move(settings.runsc)},
       staging_{staging},
       agent_{sys(::open(settings.agent.c_str(), O_PATH | O_CLOEXEC), "open the agent")},
-      trial_{path_, settings.dir + "/trial"},
-      homes_{settings.dir + "/homes"},
+      trial_{path_, settings.dir + "-trial"},
+      homes_{std::move(settings.dir)},
       doors_{homes_} {}
 
 wire::EngineInfo Gvisor::info() const {

@@ -142,6 +142,7 @@ TEST_F(GvisorTest, ALaterEngineFindsAgentAndNetworkAgain) {
         AgentHost agent = sandbox.agent();
         EXPECT_EQ(agent.run("echo before >/srv/file").code, 0);
     }
+    world_->engine.reset();
     world_->engine = world_->engine_of(dir_);
     await_trial();
     EXPECT_EQ(world_->engine->remembered(), std::vector<std::string>{sandbox.id});

@@ -4,12 +4,17 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <utility>
 
 #include "base/throwing.hpp"
 #include "layers/directory.hpp"
 
 namespace oyat::gvisor {
-Homes::Homes(const std::string& dir) : dir_{layers::make_directories(dir)} {}
+Homes::Homes(std::string dir) : path_{std::move(dir)}, dir_{layers::make_directories(path_)} {}
+
+Homes::~Homes() {
+    ::rmdir(path_.c_str());
+}
 
 void Homes::make(std::string_view id, uid_t owner) const {
     in("make a home for " + std::string{id}, [&] {

@@ -25,7 +25,11 @@ inline const std::string kKernel = "kernel";
 // and outlives the keeper.
 class Homes {
 public:
-    explicit Homes(const std::string& dir);
+    // Makes the directory, which goes with this if it is empty then.
+    explicit Homes(std::string dir);
+    ~Homes();
+    Homes(const Homes&) = delete;
+    Homes& operator=(const Homes&) = delete;
 
     // Makes one. `owner`: the host's user id of root inside, who must be able to reach the door.
     void make(std::string_view id, uid_t owner) const;
@@ -43,6 +47,7 @@ public:
                                                       const std::string& which) const noexcept;
 
 private:
+    std::string path_;
     Fd dir_;
 };
 

@@ -25,6 +25,7 @@ constexpr const char* kFirst = "first";
 constexpr const char* kAgain = "again";  // what goes on from the first one's memory
 // Of host ids that no sandbox has: just below those that are shared out.
 constexpr std::uint32_t kFirstId = 0x6FFF0000;
+constexpr int kEndLimitMs = 5000;
 constexpr const char* kTree = "/run/trial";
 
 // Each step is said before it is taken, so that the last word names the one that failed. Connecting is the
@@ -148,6 +149,14 @@ Trial::Trial(std::string runsc, const std::string& dir) : runsc_{std::move(runsc
         begin();
     } catch (const Error& error) {
         reason_ = error.message();
+    }
+}
+
+Trial::~Trial() {
+    while (work_) {
+        pollfd wait{work_->fd(), POLLIN, 0};
+        if (::poll(&wait, 1, kEndLimitMs) != 1) return;
+        (void)platform();
     }
 }
 

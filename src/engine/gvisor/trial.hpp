@@ -17,6 +17,10 @@ class Trial {
 public:
     // `dir`: for the sandbox's home.
     Trial(std::string runsc, const std::string& dir);
+    // Waits for its end, so that nothing of it is left.
+    ~Trial();
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
 
     // How gVisor works here; nothing while that is unknown, and when it does not.
     [[nodiscard]] std::optional<Platform> platform();
