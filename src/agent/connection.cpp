@@ -89,14 +89,22 @@ void Connection::receive() {
         if (!take_frames()) return hang_up();
         if (static_cast<std::size_t>(got) < Loop::kScratch) break;
     }
-    if (!broken_ && unparsed_ > 0 && !half_frame_.running()) half_frame_.start(kHalfFrameMs);
+    if (!broken_ && unparsed_ > 0 && !half_frame_.running()) start_half_frame();
 }
 
 // A port does not tell a host that went away in the middle of a frame from the next one, whose KNOCK would be
 // taken for the rest of it.
 void Connection::watch_half_frame() {
-    if (out_.size() - out_sent_ < kOutStop) return hang_up();
-    half_frame_.start(kHalfFrameMs);  // it is us who do not read
+    // Or it is us who do not read, or who were frozen.
+    const bool is_ours =
+        out_.size() - out_sent_ >= kOutStop || mono_ms() > half_frame_due_ms_ + kHalfFrameMs / 4;
+    if (!is_ours) return hang_up();
+    start_half_frame();
+}
+
+void Connection::start_half_frame() {
+    half_frame_due_ms_ = mono_ms() + kHalfFrameMs;
+    half_frame_.start(kHalfFrameMs);
 }
 
 bool Connection::take_frames() {

@@ -70,6 +70,7 @@ private:
     bool take_request(const wire::Frame& frame);
     void start_over();
     void watch_half_frame();
+    void start_half_frame();
     void flush();
     void rearm();
     void give_room();
@@ -84,6 +85,7 @@ private:
     Steps flush_soon_;
     IdleHook idle_;
     Timer half_frame_;
+    std::int64_t half_frame_due_ms_ = 0;
     wire::FrameParser parser_;
     std::size_t unparsed_ = 0;  // bytes in parser_ that are no whole frame yet
     std::string out_;

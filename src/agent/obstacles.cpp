@@ -61,10 +61,19 @@ std::string holder_of(std::uint64_t inode) {
     return "the sandbox";
 }
 
+// The text of a descriptor's link says so, but a file may be called like that; and the count of links is 1 in
+// gVisor whatever became of the file's name.
+bool is_nameless(const struct stat& file, const std::string& text) {
+    if (file.st_nlink == 0) return true;
+    struct stat named{};
+    return text.ends_with(" (deleted)") &&
+           (::lstat(text.c_str(), &named) != 0 || named.st_ino != file.st_ino || named.st_dev != file.st_dev);
+}
+
 bool is_nameless_file(int directory, const char* name) {
     struct stat file{};
-    if (::fstatat(directory, name, &file, 0) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 0)
-        return false;
+    if (::fstatat(directory, name, &file, 0) != 0 || !S_ISREG(file.st_mode)) return false;
+    if (!is_nameless(file, link_target(directory, name))) return false;
     // What lies in the sandbox's own memory goes into the checkpoint with it. Not opened for that: it may be
     // a file that nobody may open again.
     const Fd link{::openat(directory, name, O_PATH | O_CLOEXEC)};

@@ -203,6 +203,14 @@ TEST_P(Quiesce, RefusesWhenAFileHasNoNameAnyMore) {
     EXPECT_EQ(host.ask(quiesce_request({.no_deleted_files = true})).end->code, 0u);
 }
 
+TEST_P(Quiesce, AFileThatIsOnlyCalledDeletedIsNoObstacle) {
+    const std::string file = agent.directory() + "/gone (deleted)";
+    const auto stream = host.open(shell_request("exec 7>'" + file + "'; echo up; sleep 1034"));
+    host.until([&] { return host.heard(stream).out() == "up\n"; });
+    start(stream);
+    EXPECT_EQ(host.ask(quiesce_request({.no_deleted_files = true})).end->code, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(WithGroupsAndWithout, Quiesce,
                          ::testing::Values(RunningAgent::Cgroup::if_possible, RunningAgent::Cgroup::none),
                          [](const auto& info) {

@@ -202,6 +202,19 @@ TEST_F(GvisorTest, MemoryIsWrittenAndTwoSandboxesGoOnFromIt) {
     }
 }
 
+TEST_F(GvisorTest, AFileWithoutANameIsSeenBeforeItsCheckpointFails) {
+    AgentHost agent = started().agent();
+    const Ran ran = agent.run(
+        "sh -c 'exec 7>/srv/gone; rm /srv/gone; exec sleep 100' >/dev/null 2>&1 & "
+        "while [ -e /srv/gone ] || ! ls -l /proc/$!/fd | grep -q gone; do sleep 0.01; done; echo $!");
+    const wire::Status refused = agent.ask({.quiesce = wire::Quiesce{.no_deleted_files = true}});
+    EXPECT_EQ(refused.code, static_cast<std::uint32_t>(Errc::failed_precondition) + 1);
+    EXPECT_NE(refused.message.find("'/srv/gone (deleted)'"), std::string::npos) << refused.message;
+    const std::string end = "kill -9 " + ran.output;
+    EXPECT_EQ(agent.run(end).code, 0) << "it goes on";
+    EXPECT_EQ(agent.ask({.quiesce = wire::Quiesce{.no_deleted_files = true}}).code, 0U);
+}
+
 TEST_F(GvisorTest, OneWhoseMemoryCannotBeWrittenGoesOn) {
     Sandbox& sandbox = started();
     const Fd nowhere{::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
