@@ -29,11 +29,13 @@ constexpr int kEndLimitMs = 5000;
 constexpr const char* kTree = "/run/trial";
 
 // Each step is said before it is taken, so that the last word names the one that failed. Connecting is the
-// last, and is repeated, so that it is seen again after the sandbox has been written to disk.
+// last, and is repeated, so that it is seen again after the sandbox has been written to disk; but not for
+// ever, should the keeper be killed.
 constexpr const char* kScript =
     "echo ls; ls -l / >/dev/null || exit 1; "
     "echo python; [ ! -x /usr/bin/python3 ] || /usr/bin/python3 -c 'import json' || exit 1; "
-    "echo network; while :; do bash -c 'exec 3<>/dev/tcp/192.0.2.1/80'; sleep 0.05; done";
+    "echo network; i=0; while [ $((i += 1)) -lt 500 ]; do bash -c 'exec 3<>/dev/tcp/192.0.2.1/80'; sleep "
+    "0.05; done";
 
 // Host programs and nothing else, as an unattached mount. Made in a mount namespace of its own, from which we
 // come back.
