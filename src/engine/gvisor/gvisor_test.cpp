@@ -34,6 +34,8 @@ TEST_F(GvisorTest, RootInsideIsNobodyOnTheHost) {
         const std::string id = std::to_string(sandbox.range.base);
         EXPECT_NE(status.find("Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id), std::string::npos)
             << status;
+        EXPECT_NE(status.find("NoNewPrivs:\t1"), std::string::npos) << status;
+        EXPECT_NE(status.find("Seccomp:\t2"), std::string::npos) << status;
     }
     EXPECT_EQ(sandbox.agent().run("id -u; cat /etc/hostname; hostname").output,
               "0\n" + sandbox.id + "\n" + sandbox.id + "\n");
