@@ -17,5 +17,14 @@ TEST(HostsRenamed, AddsALineWhereThereIsNone) {
     EXPECT_EQ(hosts_renamed("127.0.1.1 x\n", "", "new"), "127.0.1.1 x\n127.0.1.1 new\n");
 }
 
+TEST(HostsRenamed, TakesTheAddressForNoName) {
+    EXPECT_EQ(hosts_renamed("127.0.1.1\n", "127.0.1.1", "new"), "127.0.1.1\n127.0.1.1 new\n");
+}
+
+TEST(HostsRenamed, NamesItOnce) {
+    EXPECT_EQ(hosts_renamed("127.0.1.1 new\n127.0.1.1 old\n", "old", "new"), "127.0.1.1 new\n");
+    EXPECT_EQ(hosts_renamed("127.0.1.1 new\n", "new", "new"), "127.0.1.1 new\n");
+}
+
 }  // namespace
 }  // namespace oyat::agent

@@ -1,11 +1,15 @@
-// passwd and group as root inside a sandbox may have written them, and paths as clients send them.
+// passwd, group and hosts as root inside a sandbox may have written them, paths as clients send them, and
+// tables of kernels that are not all Linux.
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "agent/account_files.hpp"
+#include "agent/guest_words.hpp"
+#include "agent/hosts_file.hpp"
 #include "agent/path_rules.hpp"
+#include "agent/tcp_table.hpp"
 #include "base/assert.hpp"
 
 namespace {
@@ -33,11 +37,23 @@ void check_path(std::string_view text, Dots dots) {
     OYAT_ASSERT(resolve_path(*path, "/", "/", dots) == *path);
 }
 
+void check_tables(std::string_view text) {
+    for (const TcpConnection& each : outside_connections(text)) {
+        OYAT_ASSERT(!each.remote.is_loopback() && !each.remote.text().empty());
+    }
+    const std::string renamed = hosts_renamed(text, "before", "after");
+    OYAT_ASSERT(renamed.find("127.0.1.1 after\n") != renamed.npos);
+    OYAT_ASSERT(hosts_renamed(renamed, "after", "after") == renamed);
+    if (const auto words = parse_guest_words(text)) OYAT_ASSERT(!words->id.empty());
+    for (const std::string& name : parse_module_order(text)) OYAT_ASSERT(name.find('/') == name.npos);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     check_accounts(text);
+    check_tables(text);
     check_path(text, Dots::by_name);
     check_path(text, Dots::by_links);
     return 0;
