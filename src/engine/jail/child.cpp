@@ -69,13 +69,15 @@ void mount_new(const char* type, const std::array<Option, N>& options, unsigned 
     attach_created(fs, attributes, target, step);
 }
 
-// Puts a copy of the mount at `source` onto `target`.
-void bind(const char* source, const char* target, std::uint64_t attributes, Step step) noexcept {
-    const int tree = ::open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+// Puts a copy of the mount at `source` onto `target`; with AT_RECURSIVE, of those below it, too.
+void bind(const char* source, const char* target, std::uint64_t attributes, Step step,
+          unsigned depth = 0) noexcept {
+    const int tree =
+        ::open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | depth);
     check(tree, step);
     mount_attr attr{};
     attr.attr_set = attributes;
-    if (attributes != 0) check(::mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof attr), step);
+    if (attributes != 0) check(::mount_setattr(tree, "", AT_EMPTY_PATH | depth, &attr, sizeof attr), step);
     check(::move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH), step);
     ::close(tree);
 }
@@ -216,7 +218,7 @@ void run_child(const ChildPlan& plan) noexcept {
     write_text("/proc/sys/user/max_user_namespaces", "0", Step::close_user_namespaces);
     // Some sysctls belong to a namespace's own root, so that permissions alone would let root inside write
     // them.
-    bind("/proc/sys", "/proc/sys", MOUNT_ATTR_RDONLY, Step::read_only_sysctls);
+    bind("/proc/sys", "/proc/sys", MOUNT_ATTR_RDONLY, Step::read_only_sysctls, AT_RECURSIVE);
     check(::setsid(), Step::session);
     set_limits(plan);
     reset_signals();

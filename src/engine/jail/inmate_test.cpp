@@ -102,6 +102,7 @@ const Answers& answers() {
          }},
         {"mounts", [] { return read_file("/proc/self/mountinfo"); }},
         {"cgroup", [] { return read_file("/proc/self/cgroup"); }},
+        {"boot-id", [] { return read_file("/proc/sys/kernel/random/boot_id"); }},
         {"uptime", [] { return read_file("/proc/uptime"); }},
         {"meminfo", [] { return read_file("/proc/meminfo"); }},
         {"cpus-online", [] { return std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)); }},

@@ -122,7 +122,8 @@ struct Launcher::Texts {
           sys_dir{facts + "/sys"},
           generation{"--generation=" + std::to_string(parts.generation)},
           uptime{boot_offset()},
-          sources{facts + "/proc/meminfo", facts + "/proc/stat", facts + "/proc/cpuinfo"},
+          sources{facts + "/proc/meminfo", facts + "/proc/stat", facts + "/proc/cpuinfo",
+                  facts + "/" + kBootId},
           host_line{id + "\n"},
           hosts{"127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 " + id + "\n" +
                 std::string{parts.extra_hosts}} {
@@ -138,13 +139,14 @@ struct Launcher::Texts {
     const std::string generation;
     const std::string uptime;
 
-    const std::array<std::string, 3> sources;
+    const std::array<std::string, 4> sources;
     const std::string host_line;
     const std::string hosts;
 
     std::vector<Cover> covers{{sources[0].c_str(), "root/proc/meminfo"},
                               {sources[1].c_str(), "root/proc/stat"},
                               {sources[2].c_str(), "root/proc/cpuinfo"},
+                              {sources[3].c_str(), "root/proc/sys/kernel/random/boot_id"},
                               {"blank", "root/proc/cmdline"}};  // how the host was booted
     const std::array<OwnFile, 2> own_files{OwnFile{"/etc/hostname", host_line.data(), host_line.size()},
                                            OwnFile{"/etc/hosts", hosts.data(), hosts.size()}};

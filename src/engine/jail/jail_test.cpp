@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <string>
+
 #include "engine/jail/test_jail.hpp"
 
 // How a jail comes up, and what it knows of itself.
@@ -30,6 +33,15 @@ TEST_F(JailTest, SeesItsOwnSizeAndAge) {
     EXPECT_EQ(ask("cpus-online"), "1");
     EXPECT_EQ(ask("cpus-allowed"), "1");
     if (::access("/proc/self/ns/time", F_OK) == 0) EXPECT_LT(std::stod(ask("uptime")), 60);
+}
+
+TEST_F(JailTest, HasAnIdOfItsOwnStart) {
+    std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+    std::string of_the_host;
+    std::getline(file, of_the_host);
+    EXPECT_EQ(ask("boot-id").size(), of_the_host.size() + 1);
+    EXPECT_NE(ask("boot-id"), of_the_host + "\n");
+    EXPECT_EQ(ask("boot-id"), ask("boot-id"));
 }
 
 TEST_F(JailTest, IsKnownByPidAndStartTimeTogether) {

@@ -8,6 +8,7 @@
 
 #include <array>
 
+#include "base/id.hpp"
 #include "base/throwing.hpp"
 #include "engine/jail/facts.hpp"
 
@@ -71,7 +72,7 @@ Workshop::Workshop(const std::string& dir, const CgroupView& cgroup_view)
     for (const std::string& name : cgroup_view.directories()) fact_dirs_.push_back("sys/" + name);
     for (const FactFile file : kFactFiles) fact_files_.emplace_back(path_inside(file));
     in("jail workshop", [&] {
-        // 24 inodes a jail; a page each for the six that have content.
+        // 25 inodes a jail; a page each for the seven that have content.
         const Fd tmpfs = new_tmpfs("512m", "400000");
         sys(::move_mount(tmpfs.get(), "", AT_FDCWD, dir.c_str(), MOVE_MOUNT_F_EMPTY_PATH),
             "attach the tmpfs");
@@ -99,10 +100,16 @@ void Workshop::make_facts(std::string_view id) const {
         const int flags = O_CREAT | O_WRONLY | O_CLOEXEC;
         Fd{sys(::openat(dir_.get(), (home + "/" + name).c_str(), flags, 0444), "make the fact files")};
     }
+    const Fd boot{
+        sys(::openat(dir_.get(), (home + "/" + kBootId).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0444),
+            "make the id of its start")};
+    const std::string text = new_uuid() + "\n";
+    sys(::write(boot.get(), text.data(), text.size()), "write the id of its start");
 }
 
 void Workshop::remove_facts(std::string_view id) const noexcept {
     const std::string home = "facts/" + std::string{id};
+    ::unlinkat(dir_.get(), (home + "/" + kBootId).c_str(), 0);
     for (const std::string& name : fact_files_) ::unlinkat(dir_.get(), (home + "/" + name).c_str(), 0);
     for (std::size_t at = fact_dirs_.size(); at-- > 0;) {
         ::unlinkat(dir_.get(), (home + "/" + fact_dirs_[at]).c_str(), AT_REMOVEDIR);

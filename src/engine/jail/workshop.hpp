@@ -9,6 +9,10 @@
 
 namespace oyat::jail {
 
+// Of a jail's fact files the one that never changes: a sandbox that was started anew tells so by its boot_id,
+// which the kernel that it shares would not.
+inline constexpr const char* kBootId = "boot_id";
+
 // What all jails are assembled from: a tmpfs in the keeper's private mount namespace with
 //
 //   root/        empty; each jail's child moves its root file system here, in its own mount namespace
