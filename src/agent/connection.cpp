@@ -1,5 +1,6 @@
 #include "agent/connection.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ constexpr std::size_t kOutStop = 1024 * 1024;
 constexpr std::size_t kReceiveBurst = 512 * 1024;
 constexpr std::size_t kPing = 8;
 constexpr std::int64_t kHalfFrameMs = 3000;
+constexpr std::int64_t kAwayMs = 5;
 
 }  // namespace
 
@@ -28,7 +30,8 @@ Connection::Connection(Loop& loop, Fd stream, RequestHandler& handler, Connectio
       readiness_{loop, [this](std::uint32_t events) { ready(events); }},
       flush_soon_{loop, [this] { flush(); }},
       idle_{loop, [this] { give_back_memory(); }},
-      half_frame_{loop, [this] { watch_half_frame(); }} {
+      half_frame_{loop, [this] { watch_half_frame(); }},
+      away_{loop, [this] { look_again(); }} {
     rearm();
 }
 
@@ -72,7 +75,7 @@ void Connection::ready(std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) flush();
     // Where nothing is read the end would not be seen.
     const bool is_read = !finishing_ && out_.size() - out_sent_ < kOutStop;
-    if (!is_read && (events & (EPOLLHUP | EPOLLERR)) != 0) return hang_up();
+    if (!is_read && (events & (EPOLLHUP | EPOLLERR)) != 0) return host_is_away();
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive();
 }
 
@@ -82,7 +85,7 @@ void Connection::receive() {
         const ssize_t got = ::read(stream_.get(), loop_.scratch(), Loop::kScratch);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && errno == EAGAIN) break;
-        if (got <= 0) return hang_up();
+        if (got <= 0) return host_is_away();
         burst += static_cast<std::size_t>(got);
         unparsed_ += static_cast<std::size_t>(got);
         parser_.feed({loop_.scratch(), static_cast<std::size_t>(got)});
@@ -221,7 +224,7 @@ void Connection::flush() {
 }
 
 void Connection::rearm() {
-    if (broken_) return;
+    if (broken_ || away_.running()) return;
     const std::size_t queued = out_.size() - out_sent_;
     std::uint32_t events = queued < kOutStop && !finishing_ ? EPOLLIN : 0;
     if (queued > 0) events |= EPOLLOUT;
@@ -240,11 +243,26 @@ void Connection::give_back_memory() {
     if (unparsed_ == 0) parser_ = wire::FrameParser{};
 }
 
+// The port of a restored machine may tell of the departure of the host before the checkpoint when the next
+// one has already knocked: what is true a moment later counts.
+void Connection::host_is_away() {
+    if (finishing_ || !owner_.stream_goes_on()) return hang_up();
+    readiness_.disarm();
+    away_.start(kAwayMs);
+}
+
+void Connection::look_again() {
+    pollfd now{.fd = stream_.get(), .events = POLLIN, .revents = 0};
+    if (::poll(&now, 1, 0) < 0 || (now.revents & (POLLHUP | POLLERR)) != 0) return hang_up();
+    rearm();
+}
+
 void Connection::hang_up() {
     if (std::exchange(broken_, true)) return;
     readiness_.disarm();
     flush_soon_.pause();
     half_frame_.stop();
+    away_.stop();
     owner_.broken();
 }
 

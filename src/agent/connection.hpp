@@ -33,6 +33,8 @@ public:
     virtual void knocked(Connection& connection, std::uint64_t number) = 0;
     // Once, when nothing more will come.
     virtual void broken() = 0;
+    // Whether another host may come on the same stream, as on a port.
+    [[nodiscard]] virtual bool stream_goes_on() const = 0;
 
 protected:
     ~ConnectionOwner() = default;
@@ -75,6 +77,8 @@ private:
     void rearm();
     void give_room();
     void give_back_memory();
+    void host_is_away();
+    void look_again();
     void hang_up();
 
     Loop& loop_;
@@ -85,6 +89,7 @@ private:
     Steps flush_soon_;
     IdleHook idle_;
     Timer half_frame_;
+    Timer away_;
     std::int64_t half_frame_due_ms_ = 0;
     wire::FrameParser parser_;
     std::size_t unparsed_ = 0;  // bytes in parser_ that are no whole frame yet

@@ -38,6 +38,7 @@ public:
 
     void knocked(Connection& connection, std::uint64_t number) override { greet(connection, number); }
     void broken() override;
+    [[nodiscard]] bool stream_goes_on() const override { return !door_->hangs_up(); }
 
 private:
     void greet(Connection& connection, std::uint64_t echo) const;
