@@ -25,6 +25,11 @@ Task<> Engines::refresh() {
     engines_ = (co_await keeper_.info()).engines;
 }
 
+bool Engines::may_do(const std::string& engine) const {
+    const EngineFacts* facts = find(engine);
+    return facts == nullptr || facts->available;
+}
+
 const EngineFacts* Engines::find(const std::string& name) const {
     const auto found = std::ranges::find(engines_, name, &EngineFacts::name);
     return found == engines_.end() ? nullptr : &*found;

@@ -117,6 +117,12 @@ Task<> walls(House& house) {
     request.minimum_boundary = "own-kernel";
     EXPECT_EQ((co_await error_of(house.create(request))).code(), Errc::failed_precondition);
     EXPECT_EQ(house.keeper.boxes.size(), 1u);  // nothing was made to be thrown away
+
+    // It was in the middle of being tried out.
+    house.keeper.engines.back().available = true;
+    CreateRequest later;
+    later.isolation = "microvm";
+    EXPECT_EQ((co_await house.create(later))->record().engine, "microvm");
 }
 TEST(Isolation, IsRefusedWithWhatThereIs) {
     in_house(walls);
