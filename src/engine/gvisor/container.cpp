@@ -17,6 +17,7 @@
 
 #include "base/throwing.hpp"
 #include "engine/common/process.hpp"
+#include "engine/gvisor/renewal.hpp"
 #include "engine/gvisor/run_view.hpp"
 #include "layers/directory.hpp"
 
@@ -144,6 +145,10 @@ pid_t start_container(const Runsc& runsc, const Homes& homes, const StartPlan& p
     homes.note(plan.id, kKernel, kernel);
     homes.note(plan.id, kHolder, holder_of(plan.id));
     await_knock(kernel, plan.knock);
+    if (plan.memory >= 0 && plan.generation != 0) {
+        renew(plan.knock, plan.generation, plan.id);
+        await_knock(kernel, plan.knock);
+    }
     return kernel.pid;
 }
 

@@ -25,6 +25,7 @@ struct StartPlan {
     int knock = -1;   // readable once its first program has come to us
     int output = -1;  // that program's standard output, if anybody wants it
     std::uint32_t first_id = 0;
+    std::uint64_t generation = 0;  // 0: its first program is no agent
     std::string bundle;
     std::string hosts;  // /etc/hosts inside
 };

@@ -97,6 +97,7 @@ std::unique_ptr<engine::Work<engine::Process>> Gvisor::start(const engine::Parts
             .inner_network = parts.network->inner(),
             .knock = doors_.listener(id),
             .first_id = parts.range.base,
+            .generation = parts.generation,
             .bundle = bundle_text(
                 {.host_name = id,
                  .first_id = parts.range.base,

@@ -136,7 +136,7 @@ protected:
         const Fd disk = box(made.id, disk_from);
         const int lower = world_->lower.get();
         const auto work = world_->engine->start({.id = made.id,
-                                                 .generation = 7,
+                                                 .generation = memory < 0 ? 7U : 8U,
                                                  .range = made.range,
                                                  .lowers = {&lower, 1},
                                                  .box = disk.get(),
