@@ -21,7 +21,7 @@ public:
         again_.start(0);
     }
 
-    void gone() override {
+    void gone(bool) override {
         wait_ms_ = kFirstWaitMs;
         again_.start(wait_ms_);
     }

@@ -125,6 +125,7 @@ bool Connection::take_frames() {
 bool Connection::take(const wire::Frame& frame) {
     using wire::FrameKind;
     const std::uint32_t id = frame.header.stream;
+    if (deaf_ && frame.header.kind != FrameKind::knock) return true;
     if (frame.header.kind == FrameKind::ping) {
         if (id != 0 || frame.payload.size() != kPing) return false;
         send(FrameKind::pong, 0, wire::ChannelId::none, frame.payload);
@@ -132,6 +133,7 @@ bool Connection::take(const wire::Frame& frame) {
     }
     if (frame.header.kind == FrameKind::knock) {
         if (id != 0 || frame.payload.size() != kPing) return false;
+        deaf_ = false;
         start_over();
         owner_.knocked(*this, wire::get_u64(frame.payload));
         return true;

@@ -60,6 +60,9 @@ public:
 
     // Hangs up once what was sent so far is out; from here on nothing else is heard or said.
     void finish();
+    [[nodiscard]] bool finished() const { return finishing_; }
+    // What comes before a KNOCK was sent to an earlier connection.
+    void wait_for_knock() { deaf_ = true; }
 
     // The stream has ended: it leaves, and dies at the end of the turn.
     void remove(std::uint32_t stream);
@@ -99,6 +102,7 @@ private:
     std::set<std::uint32_t> want_room_;
     std::uint32_t last_stream_ = 0;
     bool finishing_ = false;
+    bool deaf_ = false;
     bool broken_ = false;
 };
 

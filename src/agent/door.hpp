@@ -14,7 +14,8 @@ class HostLink;
 class Door {
 public:
     virtual ~Door() = default;
-    virtual void gone() = 0;
+    // `finished`: by the agent, between two frames.
+    virtual void gone(bool finished) = 0;
     // Whether the agent can end a connection so that the host sees it.
     [[nodiscard]] virtual bool hangs_up() const { return true; }
 };

@@ -16,7 +16,7 @@ public:
         readiness_.arm(listener_.get(), EPOLLIN);
     }
 
-    void gone() override {}
+    void gone(bool) override {}
 
 private:
     void accept() {

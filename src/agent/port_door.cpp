@@ -20,7 +20,12 @@ public:
     }
 
     // What the host had still sent on a connection that is over is nobody's.
-    void gone() override {
+    void gone(bool finished) override {
+        if (finished) {
+            // Nothing is lost by waiting: a machine may be saved right here, and the next host have knocked.
+            host_stayed_ = true;
+            return watch();
+        }
         ssize_t got = 0;
         do got = ::read(port_.get(), loop_.scratch(), Loop::kScratch);
         while (got > 0);
