@@ -76,6 +76,7 @@ Microvm::Microvm(Options options) : options_{std::move(options)} {
         [places = options_.places, wanted = options_.accelerator] {
             const Fd lock = survey_lock(places);
             Survey survey = look_around(places);
+            remove_outdated_warm(places, survey.qemu, survey.guest);
             choose_accelerator(places, wanted, survey);
             keep_survey(places, wanted, survey);
             return std::string{};

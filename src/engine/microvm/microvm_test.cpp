@@ -182,6 +182,39 @@ TEST_F(MicrovmTest, NothingIsRememberedOfAMachineThatWasKilled) {
     EXPECT_TRUE(engine_->remembered().empty());
 }
 
+TEST_F(MicrovmTest, AStartThatIsGivenUpLeavesNoProcess) {
+    Sandbox warm{*world_};
+    warm.start(*engine_);
+    Sandbox sandbox{*world_};
+    std::unique_ptr<engine::Work<engine::Process>> work = sandbox.begin(*engine_);
+    // In the middle: QEMU is there.
+    while (!sandbox.has_processes() && work->fd() >= 0 && !work->advance()) ::usleep(500);
+    work.reset();
+    for (int wait = 0; sandbox.has_processes() && wait < 5000; ++wait) ::usleep(1000);
+    EXPECT_FALSE(sandbox.has_processes());
+    engine_->forget(sandbox.id);
+    EXPECT_EQ(engine_->remembered(), std::vector<std::string>{warm.id});
+}
+
+TEST_F(MicrovmTest, AMachineGoesOnWhenItsCheckpointIsGivenUpOrFails) {
+    Sandbox sandbox{*world_};
+    sandbox.start(*engine_);
+    const std::string into = world_->dir + "/saved/given-up";
+    std::filesystem::create_directory(into);
+    const Fd directory{::open(into.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    std::unique_ptr<engine::Work<engine::Nothing>> work =
+        engine_->checkpoint(sandbox.running(), directory.get(), Microvm::Afterwards::ends, [] { ::pause(); });
+    // It stands still when its files are whole.
+    while (!std::filesystem::exists(into + "/manifest.json")) ::usleep(1000);
+    work.reset();
+    EXPECT_EQ(sandbox.shell("echo here"), "here\n");
+
+    // The files are there already.
+    work = engine_->checkpoint(sandbox.running(), directory.get(), Microvm::Afterwards::ends, [] {});
+    EXPECT_THROW(outcome_of(*work), Error);
+    EXPECT_EQ(sandbox.shell("echo here"), "here\n");
+}
+
 TEST_F(MicrovmTest, WhatTheMachineIsMadeOfCantBeChangedWhileItRuns) {
     Sandbox sandbox{*world_};
     sandbox.start(*engine_);

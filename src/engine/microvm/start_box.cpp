@@ -11,6 +11,7 @@
 #include "engine/microvm/box_files.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/files.hpp"
+#include "engine/microvm/guest_files.hpp"
 #include "engine/microvm/memory_file.hpp"
 #include "engine/microvm/saved_machine.hpp"
 #include "engine/microvm/unix_socket.hpp"
@@ -45,10 +46,11 @@ std::unique_ptr<Qemu> restore_from(const Places& places, const Machine& machine,
     return restore(places, machine, site, memory, state.get());
 }
 
-// A machine goes on with the disk that it had, also where the operator has since changed the layer above its
-// template.
+// A machine goes on with the kernel and the disk that it had, where they are still here: the agent may have
+// been upgraded since, and the operator's layer above the template changed.
 Machine checked(const Places& places, Machine here, const Machine& saved) {
     if (exists(base_file(places, saved.base))) here.base = saved.base;
+    if (exists(initrd_file(places, saved.guest))) here.guest = saved.guest;
     or_throw(fits(saved, here));
     return saved;
 }

@@ -112,6 +112,10 @@ public:
     }
 
     void start(Microvm& engine, int memory = -1) {
+        const std::unique_ptr<engine::Work<engine::Process>> work = begin(engine, memory);
+        process_ = outcome_of(*work);
+    }
+    std::unique_ptr<engine::Work<engine::Process>> begin(Microvm& engine, int memory = -1) {
         engine_ = &engine;
         const std::array lowers{world_.image.get()};
         const engine::Parts parts{.id = id,
@@ -127,8 +131,7 @@ public:
                                   .open_files = 1024,
                                   .extra_hosts = "",
                                   .memory = memory};
-        const std::unique_ptr<engine::Work<engine::Process>> work = engine.start(parts);
-        process_ = outcome_of(*work);
+        return engine.start(parts);
     }
     void end() {
         if (!process_) return;
@@ -190,6 +193,7 @@ public:
         return {.id = id, .process = *process_, .group = *group_};
     }
     [[nodiscard]] const engine::Process& process() const { return *process_; }
+    [[nodiscard]] bool has_processes() const { return !group_->empty(); }
     [[nodiscard]] uid_t user() const { return range_.base; }
     [[nodiscard]] std::string box_path() const { return world_.dir + "/boxes/" + id; }
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/id.hpp"
 #include "base/sha256.hpp"
@@ -111,6 +112,24 @@ void make_warm(const Places& places, const Machine& machine) {
     sys(::fsync(saved.get()), "sync " + draft);
     std::filesystem::remove_all(directory);
     sys(::rename(draft.c_str(), directory.c_str()), "put " + directory + " in place");
+}
+
+void remove_outdated_warm(const Places& places, std::string_view qemu, std::string_view guest) {
+    std::vector<std::filesystem::path> outdated;
+    for (const auto& entry : std::filesystem::directory_iterator{places.warm()}) {
+        if (!entry.is_directory()) continue;
+        try {
+            const Machine machine = read_manifest(open_file(entry.path(), O_PATH | O_DIRECTORY).get());
+            if (machine.qemu == qemu && machine.guest == guest) continue;
+        } catch (const Error&) {
+            // It was cut short.
+        }
+        outdated.push_back(entry.path());
+    }
+    for (const std::filesystem::path& path : outdated) {
+        std::filesystem::remove_all(path);
+        std::filesystem::remove(path.string() + ".lock");
+    }
 }
 
 void try_boot(const Places& places, const Machine& machine) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "engine/microvm/machine.hpp"
 #include "engine/microvm/places.hpp"
@@ -20,6 +21,9 @@ namespace oyat::microvm {
 // Makes it, if it is not there or was made under other circumstances; who comes second waits. The template's
 // disk must be there. A boot that takes too long is tried once more, with a console. For a child process.
 void make_warm(const Places& places, const Machine& machine);
+
+// Removes those that no start will use any more: made with another QEMU, kernel or agent.
+void remove_outdated_warm(const Places& places, std::string_view qemu, std::string_view guest);
 
 // Boots a machine until its agent speaks, and ends it. Throws when it does not. For a child process.
 void try_boot(const Places& places, const Machine& machine);
