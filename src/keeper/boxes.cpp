@@ -372,7 +372,13 @@ void Boxes::on_ended(const std::string& id) {
     if (box.listeners) revoke(*box.listeners);
     factory_.release(box);
     boxes_.erase(found);
-    if (stays) return take_down_later(record, last, Millis{0});
+    if (stays) {
+        const auto parking = parking_.find(id);
+        if (parking == parking_.end() || !parking->second.writing)
+            return take_down_later(record, last, Millis{0});
+        parking->second.last = last;
+        return;
+    }
     dismantle_later(id, Millis{0});
 
     if (const auto waiting = killers_.extract(id)) {

@@ -117,10 +117,12 @@ private:
     // What a box that is to be stored waits with, until nothing of it runs.
     struct Parking {
         StatsHandler done;
-        bool memory = false;
+        bool writing = false;                // its memory, at the moment
+        std::optional<wire::BoxStats> last;  // it has ended meanwhile
     };
 
     Stored& idle_stored(const std::string& id);
+    void memory_written(const BoxRecord& record, Result<engine::Nothing> written);
     void park(Box& box, Parking parking);
     void take_down_later(BoxRecord record, wire::BoxStats last, Millis delay);
     void sync_stored(BoxRecord record, const wire::BoxStats& last);

@@ -52,8 +52,12 @@ void Boxes::make_snapshot(const std::string& id, bool memory, SnapshotHandler do
         return snapshot_of_frozen(box, std::move(info), std::move(done));
     }
     static_cast<void>(free_to_change(id));
-    if (!can(engine, "live_snapshot")) return snapshot_by_storing(std::move(info), std::move(done));
-    snapshot_with_memory(box, std::move(info), std::move(done));
+    try {
+        snapshot_with_memory(box, info, done);
+    } catch (const Error& error) {
+        if (error.code() != Errc::unimplemented) throw;
+        snapshot_by_storing(std::move(info), std::move(done));
+    }
 }
 
 void Boxes::snapshot_of_stored(const std::string& id, wire::SnapshotInfo info, SnapshotHandler done) {

@@ -62,29 +62,39 @@ void Boxes::store(const std::string& id, bool memory, StatsHandler done) {
         engine::Engine::Afterwards::ends, [] {});
     factory_.keep_durably(record);
     box.record.stage = Stage::storing;
-    parking_.emplace(id, Parking{.done = std::move(done), .memory = true});
-    chores_.start<engine::Nothing>(std::move(work), [this, id](const Result<engine::Nothing>& written) {
-        const auto parking = parking_.find(id);
-        if (parking == parking_.end()) return;
-        const auto found = boxes_.find(id);
-        if (!written && found != boxes_.end() && !engine::has_ended(found->second.process)) {
-            // It lives on as it was.
-            const StatsHandler failed = std::move(parking->second.done);
-            parking_.erase(parking);
+    parking_.emplace(id, Parking{.done = std::move(done), .writing = true});
+    chores_.start<engine::Nothing>(std::move(work), [this, record](const Result<engine::Nothing>& written) {
+        memory_written(record, written);
+    });
+}
+
+// The sandbox may have ended by then, or it lives on when its memory could not be written.
+void Boxes::memory_written(const BoxRecord& record, Result<engine::Nothing> written) {
+    const std::string& id = record.id;
+    try {
+        if (written) factory_.rooms().memories.keep(id);
+    } catch (const Error& error) {
+        written = std::unexpected{error};
+    }
+    Parking& parking = parking_.at(id);
+    parking.writing = false;
+    const auto found = boxes_.find(id);
+    if (!written) {
+        factory_.rooms().memories.remove(id);
+        const bool lives = found != boxes_.end() && !engine::has_ended(found->second.process);
+        const StatsHandler failed = std::exchange(parking.done, [](const auto&) {});
+        if (lives) {
+            parking_.erase(id);
             found->second.record.stage = Stage::handed_out;
             factory_.keep(found->second);
-            factory_.rooms().memories.remove(id);
+            if (killers_.contains(id)) destroy(found->second);
             return failed(std::unexpected{written.error()});
         }
-        if (written) {
-            factory_.rooms().memories.keep(id);
-        } else {
-            factory_.rooms().memories.remove(id);
-            const StatsHandler failed = std::exchange(parking->second.done, [](const auto&) {});
-            failed(std::unexpected{Error{written.error()}.in("the sandbox has ended, its disk is kept")});
-        }
-        if (found != boxes_.end()) park(found->second, std::move(parking_.extract(id).mapped()));
-    });
+        failed(std::unexpected{Error{written.error()}.in("the sandbox has ended, its disk is kept")});
+    }
+    if (found != boxes_.end()) return park(found->second, std::move(parking_.extract(id).mapped()));
+    const wire::BoxStats last = parking.last.value_or(wire::BoxStats{.id = id});
+    take_down_later(record, last, Millis{0});
 }
 
 // Its end is that of its processes only.

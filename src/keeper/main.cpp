@@ -19,6 +19,7 @@
 #include "base/throwing.hpp"
 #include "engine/gvisor/gvisor.hpp"
 #include "engine/jail/jail_engine.hpp"
+#include "engine/microvm/microvm.hpp"
 #include "keeper/brakes.hpp"
 #include "keeper/census.hpp"
 #include "keeper/lock.hpp"
@@ -34,6 +35,7 @@ namespace oyat::keeper {
 namespace {
 
 constexpr const char* kSharedIdClaims = "/run/oyat/uids";  // of all servers on the machine
+constexpr const char* kSharedMicrovm = "/run/oyat/microvm";
 constexpr std::size_t kReadyNamespaces = 8;
 constexpr const char* kFirstTemplate = "base";
 
@@ -138,9 +140,14 @@ int serve(const Options& options) {
     const AuditFiles audit{options.state + "/audit", options.socket_group};
     jail::Launcher launcher{staging.mount_point("jail"), options.agent, hierarchies, "oyat-" + state.id()};
     jail::JailEngine jails{launcher, staging, doors, kernel_release()};
+    microvm::Microvm machines{{.places = {.state = state.path("microvm"),
+                                          .shared = kSharedMicrovm,
+                                          .run = options.run + "/microvm",
+                                          .kernel = options.kernel,
+                                          .agent = options.agent}}};
     gvisor::Gvisor gvisors{{.runsc = options.runsc, .agent = options.agent, .dir = options.run + "/gvisor"},
                            staging};
-    const Engines engines{{&jails, &gvisors}};
+    const Engines engines{{&jails, &gvisors, &machines}};
     const Memories memories{state.path("memory")};
     OperatorLayers operator_layers{state.path("operator")};
     const Rooms rooms{.records = records,

@@ -41,6 +41,7 @@ Result<void> set(Options& options, std::string_view name, std::string_view value
     if (name == "--run") return store<std::string>(options.run, text);
     if (name == "--templates") return store<std::string>(options.templates, text);
     if (name == "--agent") return store<std::string>(options.agent, text);
+    if (name == "--kernel") return store<std::string>(options.kernel, text);
     if (name == "--runsc") return store<std::string>(options.runsc, text);
     if (name == "--limits") return store<std::string>(options.limits_file, text);
     if (name == "--cgroup") return store<std::string>(options.cgroup, text);
@@ -110,7 +111,9 @@ spoken to by oyatd alone, through RUN/keeper.sock.
   --run DIR            sockets and mount points of this server, on a file system that a restart of the machine empties
   --templates DIR      the templates of this machine, shared by all servers on it
   --agent FILE         the static program that becomes process 1 of each sandbox
-  --runsc FILE         gVisor's program, for the engine gvisor (default /usr/lib/oyat/runsc); without it that is off
+  --kernel DIR         what microvm sandboxes boot: DIR/vmlinuz and DIR/modules (default /usr/lib/oyat/kernel, where
+                       scripts/make-kernel puts Debian's)
+  --runsc FILE         the gVisor of gvisor sandboxes (default /usr/lib/oyat/runsc, where scripts/make-runsc puts one)
   --socket-group NAME  group of RUN/keeper.sock (name or number; default: root)
   --oyatd-user NAME    who may connect besides root (name or number)
   --pool N             warm sandboxes kept per template (default 4, and more of a template that is asked for faster

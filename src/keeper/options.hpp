@@ -19,7 +19,8 @@ struct Options {
     std::string run;
     std::string templates;
     std::string agent;
-    std::string runsc = "/usr/lib/oyat/runsc";
+    std::string kernel = "/usr/lib/oyat/kernel";  // of microvm sandboxes
+    std::string runsc = "/usr/lib/oyat/runsc";    // of gvisor sandboxes
     std::string limits_file;
     std::string cgroup;  // the v2 group that the holder unit keeps for us
     std::string template_name;

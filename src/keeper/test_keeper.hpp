@@ -84,15 +84,11 @@ public:
         sys(::pipe2(ready.data(), O_CLOEXEC), "pipe");
         const Fd reader{ready[0]};
         Fd writer{ready[1]};
-        std::vector<std::string> words{program("oyat-keeper"),
-                                       "--state=" + dir,
-                                       "--run=" + dir + "/run",
-                                       "--templates=" + dir + "/templates",
-                                       "--agent=" + program("oyat-agent"),
-                                       // A trial of gVisor takes longer than most tests.
-                                       "--runsc=" + dir + "/none",
-                                       "--oyatd-user=65534",
-                                       "--ready-fd=3"};
+        std::vector<std::string> words{
+            program("oyat-keeper"), "--state=" + dir, "--run=" + dir + "/run",
+            "--templates=" + dir + "/templates", "--agent=" + program("oyat-agent"),
+            // A trial of gVisor takes longer than most tests.
+            "--runsc=" + dir + "/none", "--kernel=" + dir + "/none", "--oyatd-user=65534", "--ready-fd=3"};
         words.insert(words.end(), more.begin(), more.end());
         std::vector<char*> argv;
         for (std::string& word : words) argv.push_back(word.data());

@@ -7,6 +7,7 @@
 
 #include "base/defer.hpp"
 #include "base/id.hpp"
+#include "base/sha256.hpp"
 #include "base/throwing.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/files.hpp"
@@ -35,6 +36,22 @@ void boot_with_kvm(const Places& places, const Survey& survey) {
     try_boot(places, machine);
 }
 
+// Why, or "". Whether KVM works is the same for all servers of the machine, until it is started anew.
+std::string kvm_fails(const Places& places, const Survey& survey) {
+    const std::string verdict =
+        places.shared + "/kvm-" + sha256_hex(survey.qemu + " " + survey.release).substr(0, 16);
+    const Fd lock = hold_lock(verdict + ".lock");
+    if (exists(verdict)) return read_whole(verdict);
+    std::string reason;
+    try {
+        boot_with_kvm(places, survey);
+    } catch (const Error& error) {
+        reason = "a machine did not start with KVM: " + error.message();
+    }
+    write_whole(verdict, reason);
+    return reason;
+}
+
 }  // namespace
 
 void choose_accelerator(const Places& places, Accelerator wanted, Survey& survey) {
@@ -44,13 +61,8 @@ void choose_accelerator(const Places& places, Accelerator wanted, Survey& survey
     } else if (!exists("/dev/kvm")) {
         survey.why_not_kvm = "there is no /dev/kvm";
     } else {
-        try {
-            boot_with_kvm(places, survey);
-            survey.accelerator = "kvm";
-            survey.why_not_kvm.clear();
-        } catch (const Error& error) {
-            survey.why_not_kvm = "a machine did not start with KVM: " + error.message();
-        }
+        survey.why_not_kvm = kvm_fails(places, survey);
+        if (survey.why_not_kvm.empty()) survey.accelerator = "kvm";
     }
 }
 

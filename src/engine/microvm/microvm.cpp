@@ -84,7 +84,18 @@ Microvm::Microvm(Options options) : options_{std::move(options)} {
         [] {});
 }
 
-Microvm::~Microvm() = default;
+// What only helped along goes; what is known of living sandboxes stays for the next keeper.
+Microvm::~Microvm() {
+    looking_.reset();
+    std::error_code ignored;
+    std::vector<std::filesystem::path> helpers;
+    for (const auto& entry : std::filesystem::directory_iterator{options_.places.run, ignored}) {
+        if (entry.path() != options_.places.boxes()) helpers.push_back(entry.path());
+    }
+    for (const std::filesystem::path& path : helpers) std::filesystem::remove_all(path, ignored);
+    ::rmdir(options_.places.boxes().c_str());
+    ::rmdir(options_.places.run.c_str());
+}
 
 void Microvm::take_in_survey() const {
     if (!looking_) return;

@@ -7,6 +7,7 @@ namespace oyat::microvm {
 // Where things are. All of it is root's, 0700.
 struct Places {
     std::string state;   // kept over restarts of the host: kernels, disks of templates, warm machines
+    std::string shared;  // on a tmpfs, of all servers of the machine: what was found out about it
     std::string run;     // on a tmpfs: what is known of living sandboxes, mount points
     std::string kernel;  // `vmlinuz` and `modules/*.ko`, as scripts/make-kernel leaves them
     std::string agent;   // the static executable

@@ -46,6 +46,14 @@ std::unique_ptr<Qemu> restore_from(const Places& places, const Machine& machine,
     return restore(places, machine, site, memory, state.get());
 }
 
+// A copy of a machine becomes one of its own, before any program in it goes on.
+pid_t renewed(const std::unique_ptr<Qemu>& qemu, const engine::Parts& parts, const Site& site) {
+    AgentLine agent{path_of_socket(parts.listener), kAgentPatience, [&] { check_alive(*qemu); }};
+    agent.greet();
+    renew(agent, parts.generation, site.id);
+    return qemu->let_go();
+}
+
 // A machine goes on with the kernel and the disk that it had, where they are still here: the agent may have
 // been upgraded since, and the operator's layer above the template changed.
 Machine checked(const Places& places, Machine here, const Machine& saved) {
@@ -60,9 +68,16 @@ pid_t go_on(const Places& places, const Machine& here, const engine::Parts& part
     const Machine machine = checked(places, here, read_manifest(parts.memory));
     make_base(places, machine.base, parts.lowers);
     write_box_files(places, parts.id, machine, path_of_socket(parts.listener));
-    return restore_from(places, machine, site_of(places, parts, descriptors), descriptors.memory,
-                        parts.memory)
-        ->let_go();
+    const Site site = site_of(places, parts, descriptors);
+    return renewed(restore_from(places, machine, site, descriptors.memory, parts.memory), parts, site);
+}
+
+// No machine that was saved has this disk: it is booted.
+pid_t start_on_its_disk(const Places& places, const Machine& machine, const engine::Parts& parts,
+                        const StartDescriptors& descriptors) {
+    make_base(places, machine.base, parts.lowers);
+    write_box_files(places, parts.id, machine, path_of_socket(parts.listener));
+    return boot(places, machine, site_of(places, parts, descriptors))->let_go();
 }
 
 pid_t start_anew(const Places& places, const Machine& here, const engine::Parts& parts,
@@ -76,12 +91,7 @@ pid_t start_anew(const Places& places, const Machine& here, const engine::Parts&
     engine::copy_file(open_file(warm_disk(warm), O_RDONLY).get(),
                       open_file(disk_in(parts.box), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW).get());
     const Site site = site_of(places, parts, descriptors);
-    const std::unique_ptr<Qemu> qemu =
-        restore_from(places, machine, site, descriptors.memory, directory.get());
-    AgentLine agent{path_of_socket(parts.listener), kAgentPatience, [&] { check_alive(*qemu); }};
-    agent.greet();
-    renew(agent, parts.generation, site.id);
-    return qemu->let_go();
+    return renewed(restore_from(places, machine, site, descriptors.memory, directory.get()), parts, site);
 }
 
 }  // namespace
@@ -91,8 +101,9 @@ pid_t start_box(const Places& places, const Machine& machine, const engine::Part
     if (descriptors.tap < 0) {
         throw Error{Errc::internal, Fault::engine, "a machine needs a network namespace with a tap"};
     }
-    return parts.memory >= 0 ? go_on(places, machine, parts, descriptors)
-                             : start_anew(places, machine, parts, descriptors);
+    if (parts.memory >= 0) return go_on(places, machine, parts, descriptors);
+    if (exists(disk_in(parts.box))) return start_on_its_disk(places, machine, parts, descriptors);
+    return start_anew(places, machine, parts, descriptors);
 }
 
 Fd survey_lock(const Places& places) {

@@ -66,6 +66,7 @@ struct World {
         const char* kernel = std::getenv("OYAT_KERNEL");
         const char* agent = std::getenv("OYAT_TEST_AGENT");
         return {.state = dir + "/state",
+                .shared = dir + "/shared",
                 .run = dir + "/run",
                 .kernel = kernel != nullptr ? kernel : "/usr/lib/oyat/kernel",
                 .agent = agent != nullptr ? agent : program("oyat-agent")};
