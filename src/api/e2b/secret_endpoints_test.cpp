@@ -30,7 +30,7 @@ protected:
                                       static_cast<std::uint8_t>(core::Scope::run));
         }(*this));
         front = std::make_unique<E2bFront>(
-            Services{*house.sandboxes, *house.templates, *house.bus, keys, house.clock, {}, &vault});
+            Services{*house.sandboxes, *house.sandboxes, *house.templates, *house.bus, keys, house.clock, {}, &vault});
     }
     ~SecretEndpoints() override {
         loop.run(front->close());

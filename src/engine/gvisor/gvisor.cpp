@@ -62,6 +62,7 @@ wire::EngineInfo Gvisor::info() const {
     info.reason = trial_.reason();
     info.version = trial_.version();
     if (works) {
+        info.accelerator = *trial_.platform() == Platform::systrap ? "systrap" : "ptrace";
         info.capabilities = {"pause", "disk_snapshot", "disk_fork", "memory_snapshot", "memory_fork"};
     }
     return info;
