@@ -40,7 +40,7 @@ TEST(Frame, RefusesWhatItWouldNotUnderstand) {
     EXPECT_FALSE(decode_header(header(kMaxControl + 1, 17, 0, 0)));
     EXPECT_FALSE(decode_header(header(0xFFFFFFFF, 17, 0, 0)));
     EXPECT_FALSE(decode_header(header(0, 0, 0, 0)));
-    EXPECT_FALSE(decode_header(header(0, 7, 0, 0)));
+    EXPECT_FALSE(decode_header(header(0, 8, 0, 0)));
     EXPECT_FALSE(decode_header(header(0, 2, 6, 0)));
     EXPECT_FALSE(decode_header(header(0, 2, 2, 1)));
 }

@@ -123,7 +123,6 @@ TEST(CreateRequest, OptionsOfALaterReleaseAreRefusedByName) {
         {R"("network":{"egressProxy":{"address":"p.example:1","tls":{"enabled":true}}})",
          "network.egressProxy.tls"},
         {R"("volumeMounts":[{"name":"d","path":"/d"}])", "volumeMounts"},
-        {R"("autoPause":true,"autoPauseMemory":false)", "autoPauseMemory"},
     };
     for (const auto& [option, name] : options) {
         EXPECT_EQ(refusal(std::string{R"({"templateID":"b",)"} + option + "}"),

@@ -181,12 +181,30 @@ TEST_F(Front, ARefusalNamesItsFaultAndTheEventBehindIt) {
 
 TEST_F(Front, WhatComesLaterSaysSo) {
     const std::string id = create();
-    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/fork"), 501);
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/clone"), 501);
     EXPECT_EQ(call("POST", "/v3/templates", "{}"), 501);
     EXPECT_EQ(call("GET", "/volumes"), 501);
     EXPECT_NE(exchange->answer.find("not available in this release"), std::string::npos);
-    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/pause", R"({"memory":false})"), 501);
     EXPECT_EQ(call("POST", "/templates", "{}"), 410);
+}
+
+TEST_F(Front, ForksAndCopiesAreMadeListedAndDeleted) {
+    const std::string id = create();
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/fork", R"({"count":2})"), 201);
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/fork", R"({"count":101})"), 400);
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/snapshots", "{}"), 201);
+    const std::string snapshot = word("snapshotID");
+    EXPECT_EQ(call("GET", "/snapshots"), 200);
+    EXPECT_NE(exchange->answer.find(snapshot), std::string::npos);
+    EXPECT_EQ(call("DELETE", "/templates/" + snapshot), 204);
+    EXPECT_EQ(call("DELETE", "/templates/" + snapshot), 404);
+}
+
+TEST_F(Front, APauseWithoutMemoryIsAPause) {
+    const std::string id = create();
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/pause", R"({"memory":false})"), 204);
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/pause", R"({"memory":false})"), 409);
+    EXPECT_EQ(call("POST", "/sandboxes/" + id + "/connect", "{}"), 201);
 }
 
 TEST_F(Front, PausingTwiceIsAConflictAndConnectWakes) {

@@ -131,6 +131,7 @@ std::unique_ptr<engine::Work<engine::Process>> Microvm::start(const engine::Part
     take_in_survey();
     const std::string missing = what_is_missing(options_.places);
     if (!missing.empty()) throw Error{Errc::unavailable, Fault::oyat_operator, missing};
+    make_places(options_.places);  // an engine that ends takes what is empty of them along
     const Fd tap = parts.network->tap();
     // A survey that is still being taken is the child's to wait for; its memory is then only its own.
     std::optional<Machine> machine;
