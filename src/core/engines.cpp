@@ -26,8 +26,9 @@ Task<> Engines::refresh() {
 }
 
 bool Engines::may_do(const std::string& engine) const {
-    const EngineFacts* facts = find(engine);
-    return facts == nullptr || facts->available;
+    if (const EngineFacts* facts = find(engine.empty() ? std::string{kNames.front()} : engine))
+        return facts->available;
+    return std::ranges::all_of(engines_, &EngineFacts::available);
 }
 
 const EngineFacts* Engines::find(const std::string& name) const {

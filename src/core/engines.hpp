@@ -25,6 +25,7 @@ public:
     Task<> refresh();
     [[nodiscard]] bool known() const { return !engines_.empty(); }
     // False for an engine of this machine that was off: it may have been in the middle of being tried out.
+    // "": the weakest; "auto": false when any was off.
     [[nodiscard]] bool may_do(const std::string& engine) const;
     [[nodiscard]] const EngineFacts* find(const std::string& name) const;  // null: there is none
     [[nodiscard]] bool can(const std::string& engine, std::string_view capability) const;

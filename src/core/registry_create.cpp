@@ -129,7 +129,8 @@ Task<Registry::Live> Registry::make(CreateRequest request, std::optional<Origin>
     Defer leave{[&] { admission_.leave(who.tenant); }};
     const Origin origin = given ? *std::move(given) : co_await origin_of(request, who);
     if (!own && request.internet && !origin.policy.empty()) own = deps_.policies.read_kept(origin.policy);
-    const std::string& asked = request.isolation.empty() ? deps_.config.default_engine : request.isolation;
+    std::string asked = request.isolation.empty() ? deps_.config.default_engine : request.isolation;
+    if (!request.minimum_boundary.empty()) asked = "auto";
     if (!engines_.known() || !engines_.may_do(asked)) co_await engines_.refresh();
     const std::string engine = engine_for(request, origin);
 

@@ -23,8 +23,9 @@ int status_of(const Error& error) noexcept {
 std::string_view hint_of(const Error& error) noexcept {
     switch (error.fault()) {
         case Fault::engine:
-            return error.code() == Errc::unimplemented ? "'oyat status' shows which engines there are"
-                                                       : "see the log of oyat-keeper, and 'oyat status'";
+            return error.code() == Errc::unimplemented || error.code() == Errc::failed_precondition
+                       ? "'oyat status' shows which engines there are"
+                       : "see the log of oyat-keeper, and 'oyat status'";
         case Fault::image: return "'oyat template ls' shows which templates this machine has";
         case Fault::limit: return "'oyat status' shows the limits in force; /etc/oyat/limits raises them";
         case Fault::policy:

@@ -111,19 +111,16 @@ wire::EngineInfo Microvm::info() const {
     wire::EngineInfo info{.name = "microvm", .boundary = "own-kernel"};
     info.reason = what_is_missing(options_.places);
     if (info.reason.empty()) info.reason = failed_;
+    // Until it is known whether an emulator makes the boundary, nothing is claimed.
+    if (info.reason.empty() && !survey_) info.reason = "it is being tried out";
     info.available = info.reason.empty();
-    if (info.available) {
-        info.capabilities = {"pause", "disk_snapshot", "disk_fork", "memory_snapshot", "memory_fork"};
-    }
-    if (!survey_) {
-        if (info.available) info.reason = "being looked at";
-        return info;
-    }
+    if (!info.available) return info;
+    info.capabilities = {"pause", "disk_snapshot", "disk_fork", "memory_snapshot", "memory_fork"};
     info.version = survey_->qemu;
     info.kernel = survey_->release;
     info.accelerator = survey_->accelerator;
     info.emulated = survey_->accelerator == "tcg";
-    if (info.available) info.reason = survey_->why_not_kvm;
+    info.reason = survey_->why_not_kvm;
     return info;
 }
 
