@@ -304,6 +304,7 @@ void Requests::remove_template(const wire::RemoveTemplate& order) {
     }
     rooms_.boxes.cool_down(order.digest);
     rooms_.templates.remove(order.digest);
+    for (engine::Engine* each : rooms_.engines.all()) each->template_gone(order.digest);
 }
 
 // --- what this server is
