@@ -4,6 +4,7 @@ import pathlib
 import time
 
 import doors
+from tally import Skipped
 
 # TCP: the way out and the name server. UDP: the name server.
 LISTENERS = {"tcp 127.0.0.1:65501", "tcp 127.0.0.1:65502", "udp 127.0.0.1:65502"}
@@ -37,6 +38,9 @@ DETOURS = ("ip route replace default dev eth0", "ip address add 169.254.169.254/
 FORBIDDEN = (("10.254.0.1", 22), ("10.254.0.1", 65501), ("169.254.169.254", 80), ("10.0.0.1", 443), ("192.168.0.1", 80), ("203.0.113.254", 443))
 
 
+NEEDS = {"gvisor": "/usr/lib/oyat/runsc", "microvm": "/usr/lib/oyat/kernel/vmlinuz"}
+
+
 def tried_out(server, engine):
     """What the server says of an engine, once it has tried it out."""
     end = time.monotonic() + 60
@@ -50,6 +54,8 @@ def tried_out(server, engine):
 
 def own_kernel_and_no_way_out(server, internet, engine):
     """G-01, V-01: a kernel that is not the host's answers, and its network leads to the proxy alone, whatever its root does to it."""
+    if not pathlib.Path(NEEDS[engine]).exists():
+        raise Skipped(f"{NEEDS[engine]} is not there (scripts/setup gets it where it can)")
     facts = tried_out(server, engine)
     with server.client.create(metadata={"oyat.isolation": engine}, network={"allowOut": ["a.test"], "denyOut": ["0.0.0.0/0"]}) as sandbox:
         host = pathlib.Path("/proc/sys/kernel/osrelease").read_text().strip()

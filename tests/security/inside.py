@@ -38,7 +38,7 @@ def vocabulary():
     orders = re.findall(r"std::optional<(\w+)> \w+;", bodies["KeeperRequest"])
     assert len(orders) > 10, orders
     words = {word for order in orders for word in re.findall(r"(?:std::string|std::vector<std::string>) (\w+)", bodies[order])}
-    assert words and words <= {"id", "ids", "after", "name", "digest", "template_digest", "engine", "owner_tag"}, words
+    assert words and words <= {"id", "ids", "after", "name", "digest", "template_digest", "engine", "owner_tag", "snapshot", "from_snapshot"}, words
 
 
 def host_mounts():
