@@ -39,8 +39,11 @@ public:
     // Changes the limits of a box in use.
     void set_limits(Box& box, const wire::BoxLimits& limits);
 
-    // Writes its record as it is now.
-    void keep(const Box& box) const { rooms_.records.write(box.record); }
+    // Writes a record as it is now; what stands on disk alone is kept over a power cut.
+    void keep(const BoxRecord& record) const {
+        record.stage == Stage::stored ? rooms_.records.write_durably(record) : rooms_.records.write(record);
+    }
+    void keep(const Box& box) const { keep(box.record); }
 
     // As it is to be after a power cut, too.
     void keep_durably(const BoxRecord& record) const { rooms_.records.write_durably(record); }

@@ -16,8 +16,7 @@ namespace {
 
 constexpr Millis kFreezeWait{250};
 constexpr std::size_t kListBytes = wire::kMaxKeeperPacket / 2;
-constexpr const char* kPooledEngine = "jail";  // also what an order without an engine gets
-constexpr std::size_t kMaxStats = 1000;        // a packet's worth
+constexpr std::size_t kMaxStats = 1000;  // a packet's worth
 
 Fd duplicate(int fd) {
     return Fd{sys(::fcntl(fd, F_DUPFD_CLOEXEC, 0), "duplicate a descriptor")};
@@ -40,7 +39,7 @@ Boxes::Boxes(Loop& loop, BoxFactory& factory, Snapshots& snapshots, cgroup::Pare
       pool_{options_.pool},
       rate_{options_.limits.creates_per_second, now()},
       oom_watch_{groups},
-      chores_{loop} {
+      chores_{loop, [this] { finish_closing(); }} {
     trim_later();
     loop_.watch(oom_watch_.fd(), [this](std::uint32_t) { on_oom_hint(); });
     if (oom_log_.fd() >= 0) {
@@ -122,22 +121,30 @@ void Boxes::create(const wire::CreateBox& order, CreateHandler done) {
     if (order.from_pool_only) throw Error{Errc::exhausted, "no warm sandbox of this template is ready"};
     const std::string snapshot = plan.snapshot;
     if (!snapshot.empty()) ++copied_from_[snapshot];
-    const auto finish = [this, limits, tag = order.owner_tag, snapshot, done](Result<Made> made) {
+    make(std::move(plan), [this, limits, tag = order.owner_tag, snapshot, done](Result<Made> made) {
         if (!snapshot.empty() && --copied_from_[snapshot] == 0) copied_from_.erase(snapshot);
+        if (!made) return done(std::unexpected{made.error()});
         try {
-            Made box = or_throw(std::move(made));
-            if (closed_) throw Error{Errc::unavailable, Fault::engine, "the server is stopping"};
-            Handed result = give(insert(std::move(box.box)), limits, tag);
-            result.message.phases = std::move(box.phases);
+            Box& box = insert(std::move(made->box));
+            if (closed_) {
+                destroy(box);
+                throw Error{Errc::unavailable, Fault::engine, "the server is stopping"};
+            }
+            Handed result = give(box, limits, tag);
+            result.message.phases = std::move(made->phases);
             done(std::move(result));
         } catch (const Error& error) {
             done(std::unexpected{error});
         }
-    };
+    });
+}
+
+// What fails at once is told as what fails later.
+void Boxes::make(Plan plan, const std::function<void(Result<Made>)>& done) {
     try {
-        chores_.start<Made>(factory_.begin(std::move(plan)), finish);
+        chores_.start<Made>(factory_.begin(std::move(plan)), done);
     } catch (const Error& error) {
-        finish(std::unexpected{error});
+        done(std::unexpected{error});
     }
 }
 
@@ -231,22 +238,17 @@ void Boxes::set_frozen(const std::string& id, bool frozen, DoneHandler done) {
     }
     box.record.frozen = true;
     // The disk first: a record that says "paused" speaks of what is there.
-    const auto sync = [disk = std::make_shared<Fd>(factory_.rooms().store.box(id))] {
-        sys(::syncfs(disk->get()), "sync the disk");
-    };
-    chores_.start<engine::Nothing>(engine::forked_doing(sync, [] {}),
-                                   [this, id, done](const Result<engine::Nothing>& synced) {
-                                       try {
-                                           if (!synced) throw synced.error();
-                                           const Box* paused = living_box(id);
-                                           if (paused == nullptr)
-                                               throw Error{Errc::unavailable, "the sandbox ended meanwhile"};
-                                           factory_.keep_durably(paused->record);
-                                           done({});
-                                       } catch (const Error& error) {
-                                           done(std::unexpected{error});
-                                       }
-                                   });
+    sync_disk(id, [this, id, done](const Result<engine::Nothing>& synced) {
+        try {
+            if (!synced) throw synced.error();
+            const Box* paused = living_box(id);
+            if (paused == nullptr) throw Error{Errc::unavailable, "the sandbox ended meanwhile"};
+            factory_.keep_durably(paused->record);
+            done({});
+        } catch (const Error& error) {
+            done(std::unexpected{error});
+        }
+    });
 }
 
 void Boxes::update(const std::string& id, const wire::BoxLimits& limits) {

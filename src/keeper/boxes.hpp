@@ -74,14 +74,15 @@ public:
     void remove_snapshot(const std::string& snapshot);
     void update(const std::string& id, const wire::BoxLimits& limits);
 
-    // The operator's brakes (boxes_brakes.cpp). Ids that are no more are passed over. `done` hears who did
-    // not stand still within half a second: a process in an uninterruptible wait does so when it can.
+    // The operator's brakes (boxes_brakes.cpp), for those on disk too. Ids that are no more are passed over.
+    // `done` hears who did not stand still within half a second: a process in an uninterruptible wait does so
+    // when it can.
     using HoldHandler = std::function<void(std::vector<std::string> moving)>;
     void hold(const std::vector<std::string>& ids, const HoldHandler& done);
     // Those that were paused besides stay so.
     void release(const std::vector<std::string>& ids);
     void set_egress_off(const std::vector<std::string>& ids, bool off);
-    [[nodiscard]] std::vector<std::string> handed_out_ids() const;
+    [[nodiscard]] std::vector<std::string> owned_ids() const;  // of those that run and those on disk
     // It took memory that its control group does not count, as `what`. It ends as if the kernel had killed
     // it.
     void end_for_memory(const std::string& id, std::string_view what);
@@ -106,8 +107,9 @@ public:
     [[nodiscard]] std::size_t stored() const { return stored_.size(); }
 
 private:
-    static constexpr Millis kRefillDelay{20};    // requests come first
-    static constexpr Millis kRefillRetry{5000};  // after a failure: the template may be broken
+    static constexpr const char* kPooledEngine = "jail";  // also what an order without an engine gets
+    static constexpr Millis kRefillDelay{20};             // requests come first
+    static constexpr Millis kRefillRetry{5000};           // after a failure: the template may be broken
 
     // One that has only its disk. Busy: something reads or changes that.
     struct Stored {
@@ -122,10 +124,11 @@ private:
     };
 
     Stored& idle_stored(const std::string& id);
-    void memory_written(const BoxRecord& record, Result<engine::Nothing> written);
+    void memory_written(const std::string& id, Result<engine::Nothing> written);
     void park(Box& box, Parking parking);
-    void take_down_later(BoxRecord record, wire::BoxStats last, Millis delay);
-    void sync_stored(BoxRecord record, const wire::BoxStats& last);
+    void take_down_later(const std::string& id, wire::BoxStats last, Millis delay);
+    void sync_stored(const std::string& id, const wire::BoxStats& last);
+    void sync_disk(const std::string& id, const std::function<void(Result<engine::Nothing>)>& done);
     void stop_being_busy(const std::string& id);
     void discard_stored(const std::string& id);
     void begin_reset(const std::string& id, DoneHandler done);
@@ -135,6 +138,8 @@ private:
     void snapshot_by_storing(wire::SnapshotInfo info, SnapshotHandler done);
     void keep_snapshot(wire::SnapshotInfo info, const Result<engine::Nothing>& copied, bool still_there,
                        const SnapshotHandler& done);
+    void make(Plan plan, const std::function<void(Result<Made>)>& done);
+    BoxRecord* owned_record(const std::string& id);  // of one that runs or is stored; null: neither
     [[nodiscard]] Plan plan_of(const wire::CreateBox& order, const wire::BoxLimits& limits) const;
 
     Box& handed_out(const std::string& id);

@@ -25,27 +25,42 @@ bool stands_still(const Box& box) {
     }
 }
 
+// Somebody has it, running, on its way to disk or there.
+bool is_owned(const BoxRecord& record) {
+    return record.stage == Stage::handed_out || record.stage == Stage::storing ||
+           record.stage == Stage::stored;
+}
+
 }  // namespace
 
-std::vector<std::string> Boxes::handed_out_ids() const {
+std::vector<std::string> Boxes::owned_ids() const {
     std::vector<std::string> ids;
     for (const auto& [id, box] : boxes_) {
-        if (box.record.stage == Stage::handed_out) ids.push_back(id);
+        if (is_owned(box.record)) ids.push_back(id);
     }
+    for (const auto& [id, stored] : stored_) ids.push_back(id);
     return ids;
+}
+
+BoxRecord* Boxes::owned_record(const std::string& id) {
+    if (const auto found = boxes_.find(id); found != boxes_.end())
+        return is_owned(found->second.record) ? &found->second.record : nullptr;
+    const auto found = stored_.find(id);
+    return found != stored_.end() ? &found->second.record : nullptr;
 }
 
 // First all are told, so that none runs on while another is waited for; then it is written down.
 void Boxes::hold(const std::vector<std::string>& ids, const HoldHandler& done) {
-    std::vector<Box*> fresh;
+    std::vector<const BoxRecord*> fresh;
     std::vector<std::string> moving;
     for (const std::string& id : ids) {
-        Box* box = living_box(id);
-        if (box == nullptr) continue;
-        if (!std::exchange(box->record.held, true)) fresh.push_back(box);
-        if (!stands_still(*box)) moving.push_back(id);
+        BoxRecord* record = owned_record(id);
+        if (record == nullptr) continue;
+        if (!std::exchange(record->held, true)) fresh.push_back(record);
+        const Box* box = living_box(id);
+        if (box != nullptr && !stands_still(*box)) moving.push_back(id);
     }
-    for (const Box* box : fresh) factory_.keep(*box);
+    for (const BoxRecord* record : fresh) factory_.keep(*record);
     stand_still(moving, now() + kStandStill, done);
 }
 
@@ -61,20 +76,21 @@ void Boxes::stand_still(const std::vector<std::string>& ids, MonoTime end, const
 
 void Boxes::release(const std::vector<std::string>& ids) {
     for (const std::string& id : ids) {
-        Box* box = living_box(id);
-        if (box == nullptr || !box->record.held) continue;
-        box->record.held = false;
-        factory_.keep(*box);
-        if (!box->record.frozen) box->group.thaw();
+        BoxRecord* record = owned_record(id);
+        if (record == nullptr || !record->held) continue;
+        record->held = false;
+        factory_.keep(*record);
+        const Box* box = living_box(id);
+        if (box != nullptr && !record->frozen && !box->busy) box->group.thaw();
     }
 }
 
 void Boxes::set_egress_off(const std::vector<std::string>& ids, bool off) {
     for (const std::string& id : ids) {
-        Box* box = living_box(id);
-        if (box == nullptr || box->record.egress_off == off) continue;
-        box->record.egress_off = off;
-        factory_.keep(*box);
+        BoxRecord* record = owned_record(id);
+        if (record == nullptr || record->egress_off == off) continue;
+        record->egress_off = off;
+        factory_.keep(*record);
     }
 }
 

@@ -43,9 +43,13 @@ void Boxes::on_ended(const std::string& id) {
     factory_.release(box);
     boxes_.erase(found);
     if (stays) {
+        BoxRecord stored = record;
+        stored.stage = Stage::stored;
+        stored.frozen = false;
+        stored_.insert_or_assign(id, Stored{.record = std::move(stored), .busy = true});
         const auto parking = parking_.find(id);
         if (parking == parking_.end() || !parking->second.writing)
-            return take_down_later(record, last, Millis{0});
+            return take_down_later(id, last, Millis{0});
         parking->second.last = last;
         return;
     }
@@ -99,7 +103,15 @@ void Boxes::close(Extent extent, std::function<void()> done) {
         if (extent == Extent::everything || box.record.stage == Stage::pooled) destroy(box);
     }
     if (extent == Extent::everything) {
-        while (!stored_.empty()) discard_stored(std::string{stored_.begin()->first});
+        std::vector<std::string> idle;
+        for (const auto& [id, stored] : stored_) {
+            if (stored.busy) {
+                killers_[id].push_back([](const wire::BoxStats&) {});  // as soon as it is not
+            } else {
+                idle.push_back(id);
+            }
+        }
+        for (const std::string& id : idle) discard_stored(id);
         while (!snapshots_.all().empty()) snapshots_.remove(std::string{snapshots_.all().begin()->first});
         sweeper_.kick();
     }

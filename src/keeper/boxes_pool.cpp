@@ -33,12 +33,11 @@ void Boxes::refill() {
     if (!digest || closed_) return;
     try {
         factory_.require_room();
-        chores_.start<Made>(
-            factory_.begin(factory_.plan(*digest, "jail", or_throw(options_.limits.judge({})))),
-            [this, digest = *digest](Result<Made> made) { put_in_pool(digest, std::move(made)); });
     } catch (const Error& error) {
-        put_in_pool(*digest, std::unexpected{error});
+        return put_in_pool(*digest, std::unexpected{error});
     }
+    make(factory_.plan(*digest, kPooledEngine, or_throw(options_.limits.judge({}))),
+         [this, digest = *digest](Result<Made> made) { put_in_pool(digest, std::move(made)); });
 }
 
 void Boxes::put_in_pool(const std::string& digest, Result<Made> made) {

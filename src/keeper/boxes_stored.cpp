@@ -53,6 +53,7 @@ void Boxes::store(const std::string& id, bool memory, StatsHandler done) {
     Box& box = free_to_change(id);
     if (!memory) return park(box, {.done = std::move(done)});
 
+    factory_.require_room();
     // Whatever kills us from here on, the disk stays.
     BoxRecord record = box.record;
     record.stage = Stage::storing;
@@ -63,14 +64,12 @@ void Boxes::store(const std::string& id, bool memory, StatsHandler done) {
     factory_.keep_durably(record);
     box.record.stage = Stage::storing;
     parking_.emplace(id, Parking{.done = std::move(done), .writing = true});
-    chores_.start<engine::Nothing>(std::move(work), [this, record](const Result<engine::Nothing>& written) {
-        memory_written(record, written);
-    });
+    chores_.start<engine::Nothing>(
+        std::move(work), [this, id](const Result<engine::Nothing>& written) { memory_written(id, written); });
 }
 
 // The sandbox may have ended by then, or it lives on when its memory could not be written.
-void Boxes::memory_written(const BoxRecord& record, Result<engine::Nothing> written) {
-    const std::string& id = record.id;
+void Boxes::memory_written(const std::string& id, Result<engine::Nothing> written) {
     try {
         if (written) factory_.rooms().memories.keep(id);
     } catch (const Error& error) {
@@ -94,7 +93,7 @@ void Boxes::memory_written(const BoxRecord& record, Result<engine::Nothing> writ
     }
     if (found != boxes_.end()) return park(found->second, std::move(parking_.extract(id).mapped()));
     const wire::BoxStats last = parking.last.value_or(wire::BoxStats{.id = id});
-    take_down_later(record, last, Millis{0});
+    take_down_later(id, last, Millis{0});
 }
 
 // Its end is that of its processes only.
@@ -109,50 +108,51 @@ void Boxes::park(Box& box, Parking parking) {
     box.group.kill();
 }
 
-void Boxes::take_down_later(BoxRecord record, wire::BoxStats last, Millis delay) {
-    const std::string id = record.id;
-    const Loop::TimerId timer = loop_.after(delay, [this, record = std::move(record), last, delay] {
-        leftovers_.erase(record.id);
+void Boxes::take_down_later(const std::string& id, wire::BoxStats last, Millis delay) {
+    leftovers_[id] = loop_.after(delay, [this, id, last, delay] {
+        leftovers_.erase(id);
         bool gone = false;
         try {
-            gone = factory_.take_down(record.id);
+            gone = factory_.take_down(id);
         } catch (const Error& error) {
-            log::warn("could not take down all of a sandbox yet",
-                      {{"id", record.id}, {"why", error.message()}});
+            log::warn("could not take down all of a sandbox yet", {{"id", id}, {"why", error.message()}});
         }
-        if (gone) return sync_stored(record, last);
-        take_down_later(record, last, std::clamp(delay * 2, kFirstRetry, kLongestRetry));
+        if (gone) return sync_stored(id, last);
+        take_down_later(id, last, std::clamp(delay * 2, kFirstRetry, kLongestRetry));
     });
-    leftovers_[id] = timer;
 }
 
 // Nothing of it runs. What its owner is told next must hold after a power cut.
-void Boxes::sync_stored(BoxRecord record, const wire::BoxStats& last) {
-    record.stage = Stage::stored;
-    record.frozen = false;
-    const std::string id = record.id;
-    stored_.insert_or_assign(id, Stored{.record = record, .busy = true});
+void Boxes::sync_stored(const std::string& id, const wire::BoxStats& last) {
+    const auto finish = [this, id, last](const Result<engine::Nothing>& synced) {
+        Result<wire::BoxStats> outcome = last;
+        try {
+            if (!synced) throw synced.error();
+            factory_.keep_durably(stored_.at(id).record);
+        } catch (const Error& error) {
+            outcome = std::unexpected{error};
+        }
+        const auto parking = parking_.extract(id);
+        stop_being_busy(id);
+        if (!parking.empty()) {
+            parking.mapped().done(std::move(outcome));
+        } else {  // it died on its way, and nobody waits any more
+            on_event_({.kind = wire::EventKind::died, .id = id, .last = last});
+        }
+    };
+    try {
+        sync_disk(id, finish);
+    } catch (const Error& error) {
+        finish(std::unexpected{error});
+    }
+}
+
+// Beside the loop: there may be much to write.
+void Boxes::sync_disk(const std::string& id, const std::function<void(Result<engine::Nothing>)>& done) {
     const auto sync = [disk = std::make_shared<Fd>(factory_.rooms().store.box(id))] {
         sys(::syncfs(disk->get()), "sync the disk");
     };
-    chores_.start<engine::Nothing>(
-        engine::forked_doing(sync, [] {}), [this, record, last](const Result<engine::Nothing>& synced) {
-            const auto parking = parking_.extract(record.id);
-            Result<wire::BoxStats> outcome = last;
-            try {
-                if (!synced) throw synced.error();
-                factory_.keep_durably(record);
-            } catch (const Error& error) {
-                outcome = std::unexpected{error};
-            }
-            stop_being_busy(record.id);
-            if (!parking.empty()) {
-                parking.mapped().done(std::move(outcome));
-            } else {  // it died on its way, and nobody waits any more
-                on_event_({.kind = wire::EventKind::died, .id = record.id, .last = last});
-            }
-            finish_closing();
-        });
+    chores_.start<engine::Nothing>(engine::forked_doing(sync, [] {}), done);
 }
 
 // Whoever wanted it gone meanwhile has it now.
@@ -176,6 +176,8 @@ void Boxes::discard_stored(const std::string& id) {
 
 void Boxes::wake(const std::string& id, CreateHandler done) {
     Stored& stored = idle_stored(id);
+    if (stored.record.held)
+        throw Error{Errc::failed_precondition, Fault::oyat_operator, "the operator holds it"};
     if (closed_) throw Error{Errc::unavailable, Fault::engine, "the server is stopping"};
     if (living() >= options_.limits.max_boxes) {
         throw Error{Errc::exhausted, std::to_string(options_.limits.max_boxes) +
@@ -194,8 +196,10 @@ void Boxes::wake(const std::string& id, CreateHandler done) {
             return done(std::unexpected{made.error()});
         }
         try {
-            stored_.erase(id);
+            // The brakes may have been pulled meanwhile.
+            const BoxRecord stored = std::move(stored_.extract(id).mapped().record);
             Box& box = insert(std::move(made->box));
+            box.record.egress_off = stored.egress_off;
             const wire::BoxLimits limits = box.record.limits;
             const std::int64_t created = box.record.created_ms;
             // No program has run yet: until here the memory fits the disk.
@@ -205,17 +209,14 @@ void Boxes::wake(const std::string& id, CreateHandler done) {
             factory_.rooms().memories.remove(id);
             handed.message.box.created_ms = created;
             handed.message.phases = std::move(made->phases);
+            if (stored.held) hold({id}, [](const auto&) {});
             if (killers_.contains(id)) destroy(box);
             done(std::move(handed));
         } catch (const Error& error) {
             done(std::unexpected{error});
         }
     };
-    try {
-        chores_.start<Made>(factory_.begin(std::move(plan)), finish);
-    } catch (const Error& error) {
-        finish(std::unexpected{error});
-    }
+    make(std::move(plan), finish);
 }
 
 void Boxes::reset(const std::string& id, const std::string& snapshot, DoneHandler done) {

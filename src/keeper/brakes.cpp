@@ -42,13 +42,13 @@ Brakes::Brakes(std::string file, std::string state_id, Boxes& boxes)
 
 void Brakes::hold_again() {
     if (!kept_.stopped) return;
-    boxes_.hold(boxes_.handed_out_ids(), [](const std::vector<std::string>& moving) {
+    boxes_.hold(boxes_.owned_ids(), [](const std::vector<std::string>& moving) {
         if (!moving.empty()) log::warn("not all sandboxes stand still", {{"moving", moving.size()}});
     });
 }
 
 void Brakes::pull(const wire::PullBrake& order, const Reply& done) {
-    const std::vector<std::string> ids = order.all ? boxes_.handed_out_ids() : order.ids;
+    const std::vector<std::string> ids = order.all ? boxes_.owned_ids() : order.ids;
     if (order.all) note(order.brake);
     // A full disk is no reason to let anything run on.
     const Result<void> kept = order.all ? keep() : Result<void>{};

@@ -17,7 +17,8 @@ namespace oyat::keeper {
 // end.
 class Chores {
 public:
-    explicit Chores(Loop& loop) : loop_{loop} {}
+    // `idle` is called whenever the last of it is over.
+    Chores(Loop& loop, std::function<void()> idle) : loop_{loop}, idle_{std::move(idle)} {}
     ~Chores() {
         for (const Chore& chore : chores_) {
             if (chore.watched >= 0) loop_.forget(chore.watched);
@@ -42,6 +43,7 @@ public:
             if (!outcome) return watch(chore, shared->fd());
             chores_.erase(chore);
             done(*std::move(outcome));
+            if (chores_.empty()) idle_();
         };
         try {
             watch(chore, fd);
@@ -73,6 +75,7 @@ private:
     }
 
     Loop& loop_;
+    std::function<void()> idle_;
     std::list<Chore> chores_;
 };
 

@@ -106,6 +106,26 @@ TEST_F(StoredBoxesTest, WakesWithItsDiskAndAnotherGeneration) {
     EXPECT_TRUE(has(again, "kept"));
 }
 
+// Each box is an image that its store has mounted, also while nothing of it runs.
+TEST_F(StoredBoxesTest, WakesAndGoesBackInAStoreOfImages) {
+    oyatd.reset();
+    ASSERT_EQ(keeper->stop(), 0);
+    keeper->take_store("loop-image");
+    keeper->start();
+    oyatd.emplace(keeper->client());
+    const std::string id = id_of(create());
+    EXPECT_EQ(list()[0].disk_limit_by, "loop-image");
+    const std::string snapshot = snapshot_of(id).id;
+    store(id);
+    write(wake(id), "later");
+    store(id);
+    restart();
+    EXPECT_TRUE(has(wake(id), "later"));
+    store(id);
+    must({.reset = wire::ResetBox{.id = id, .snapshot = snapshot}});
+    EXPECT_FALSE(has(wake(id), "later"));
+}
+
 TEST_F(StoredBoxesTest, StaysStoredWhenTheKeeperIsKilled) {
     const Answer made = create();
     write(made, "kept");
@@ -209,6 +229,29 @@ TEST_F(StoredBoxesTest, IsGoneWithItsDiskWhenItIsKilledOnDisk) {
     EXPECT_EQ(oyatd->ask(kill_order(id_of(made))).reply.code, 0U);
     EXPECT_TRUE(list().empty());
     EXPECT_EQ(refusal({.wake = wire::WakeBox{.id = id_of(made)}}), code(Errc::not_found));
+}
+
+TEST_F(StoredBoxesTest, StaysWhereItIsWhileTheOperatorHoldsIt) {
+    const std::string id = id_of(create());
+    store(id);
+    const auto pull = [&](wire::Brake brake) {
+        must({.brake = wire::PullBrake{.brake = brake, .ids = {id}}});
+    };
+    pull(wire::Brake::hold);
+    pull(wire::Brake::cut_egress);
+    restart();
+    ASSERT_EQ(list().size(), 1U);
+    EXPECT_TRUE(list()[0].held);
+    EXPECT_EQ(refusal({.wake = wire::WakeBox{.id = id}}), code(Errc::failed_precondition));
+    pull(wire::Brake::release);
+    EXPECT_TRUE(wake(id).reply.created->box.egress_off);
+}
+
+TEST_F(StoredBoxesTest, OneThatIsHeldCanNotBeStored) {
+    const std::string id = id_of(create());
+    must({.brake = wire::PullBrake{.brake = wire::Brake::hold, .ids = {id}}});
+    EXPECT_EQ(refusal({.store = wire::StoreBox{.id = id}}), code(Errc::failed_precondition));
+    must({.brake = wire::PullBrake{.brake = wire::Brake::release, .ids = {id}}});
 }
 
 TEST_F(StoredBoxesTest, RefusesWhatDoesNotFit) {

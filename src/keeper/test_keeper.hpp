@@ -120,6 +120,11 @@ public:
         wait_status(std::exchange(pid, -1));
     }
 
+    // Between two runs, with no box: the store is of this kind from the next one on.
+    void take_store(const std::string& kind) const {
+        std::filesystem::remove(dir + "/keeper/store.btrfs");
+        std::ofstream{dir + "/keeper/store.kind"} << kind;
+    }
     // Between two runs: as if the machine had been started anew meanwhile.
     void pretend_another_boot(const std::string& box) const {
         const std::string path = dir + "/keeper/records/" + box;

@@ -12,6 +12,7 @@
 
 #include "base/defer.hpp"
 #include "base/throwing.hpp"
+#include "layers/copy_file.hpp"
 #include "layers/directory.hpp"
 #include "layers/program.hpp"
 #include "layers/room.hpp"
@@ -42,22 +43,6 @@ void format(const std::string& path, const DiskLimit& limit) {
     if (limit.inodes != 0) command.insert(command.end(), {"-N", std::to_string(limit.inodes)});
     command.push_back(path);
     run_program(std::move(command));
-}
-
-void copy_sparse(int from, int to, off_t size) {
-    sys(::ftruncate(to, size), "size image");
-    for (off_t at = 0; at < size;) {
-        off_t data = ::lseek(from, at, SEEK_DATA);
-        if (data < 0 && errno == ENXIO) return;  // only a hole is left
-        sys(data, "find data");
-        const off_t hole = sys(::lseek(from, data, SEEK_HOLE), "find hole");
-        off_t target = data;
-        while (data < hole) {
-            const auto left = static_cast<std::size_t>(hole - data);
-            if (sys(::copy_file_range(from, &data, to, &target, left, 0), "copy image") == 0) return;
-        }
-        at = hole;
-    }
 }
 
 }  // namespace
@@ -92,6 +77,7 @@ Fd ImageStore::make_box(std::string_view id, const DiskLimit& limit) {
     });
 }
 
+// A store that shares blocks never copies in silence: its promise is to be quick.
 Fd ImageStore::copy_image(const Fd& from, int directory, const std::string& name) const {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     Fd image{sys(::openat(directory, name.c_str(), flags, 0600), "create image")};
@@ -99,7 +85,7 @@ Fd ImageStore::copy_image(const Fd& from, int directory, const std::string& name
     if (copy_ == Copy::share_blocks) {
         sys(::ioctl(image.get(), FICLONE, from.get()), "share the blocks of an image");
     } else {
-        copy_sparse(from.get(), image.get(), sys(::lseek(from.get(), 0, SEEK_END), "size of image"));
+        copy_file(from.get(), image.get());
     }
     undo.dismiss();
     return image;
@@ -152,6 +138,10 @@ Fd ImageStore::open_image(int directory, std::string_view name) {
 Fd ImageStore::open_box(std::string_view id, const DiskLimit& limit) {
     check_box_id(id);
     const std::string name{id};
+    if (const auto mounted = mounted_.find(id); mounted != mounted_.end()) {
+        mounted->second.limit = limit;
+        return box(id);
+    }
     return in("open box", [&] { return mount_box(name, open_image(shelf_.boxes(), name).get(), limit); });
 }
 

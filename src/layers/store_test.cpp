@@ -249,6 +249,18 @@ TEST_P(StoreTest, CopiesABoxThatNeitherSideChangesForTheOther) {
     EXPECT_EQ(store_->trash(), 0u);
 }
 
+TEST_P(StoreTest, ABoxIsOpenedAgainWithAllButItsWork) {
+    const DiskLimit limit{.bytes = 64 << 20, .inodes = 4096};
+    {
+        const Fd box = store_->make_box("one", limit);
+        ASSERT_EQ(create_as(0, open_directory(box.get(), "u").get(), "kept"), 0);
+        ASSERT_EQ(create_as(0, open_directory(box.get(), "w").get(), "work"), 0);
+    }
+    const Fd again = store_->reopen_box("one", limit);
+    EXPECT_EQ(names_in(open_directory(again.get(), "u").get()), std::vector<std::string>{"kept"});
+    EXPECT_TRUE(names_in(open_directory(again.get(), "w").get()).empty());
+}
+
 TEST_P(StoreTest, HoldsACopyToItsLimit) {
     const DiskLimit limit{.bytes = 16 << 20, .inodes = 4096};
     static_cast<void>(store_->make_box("one", limit));

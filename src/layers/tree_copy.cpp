@@ -1,8 +1,6 @@
 #include "layers/tree_copy.hpp"
 
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "base/throwing.hpp"
+#include "layers/copy_file.hpp"
 #include "layers/directory.hpp"
 
 namespace oyat::layers {
@@ -52,7 +51,7 @@ private:
             return copy_directory(open_directory(from, name).get(), open_directory(to, name).get());
         }
         if (link_to_copied(to, name, facts)) return;
-        if (S_ISREG(facts.st_mode)) return copy_file(from, to, name, facts);
+        if (S_ISREG(facts.st_mode)) return copy_regular(from, to, name, facts);
         if (S_ISLNK(facts.st_mode)) {
             std::string target(static_cast<std::size_t>(facts.st_size), '\0');
             sys(::readlinkat(from, name.c_str(), target.data(), target.size()), "read link");
@@ -72,31 +71,14 @@ private:
         return true;
     }
 
-    static void copy_file(int from_dir, int to_dir, const std::string& name, const struct stat& facts) {
+    static void copy_regular(int from_dir, int to_dir, const std::string& name, const struct stat& facts) {
         const Fd from{sys(::openat(from_dir, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC), "open file")};
         const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
         const Fd to{sys(::openat(to_dir, name.c_str(), flags, 0600), "create file")};
-        if (facts.st_size != 0 && ::ioctl(to.get(), FICLONE, from.get()) != 0)
-            copy_data(from.get(), to.get(), facts.st_size);
+        if (facts.st_size != 0) layers::copy_file(from.get(), to.get());
         sys(::fchown(to.get(), facts.st_uid, facts.st_gid), "chown in tree");  // takes capabilities away
         copy_attributes(from.get(), to.get());
         copy_facts(to_dir, name, facts);
-    }
-
-    static void copy_data(int from, int to, off_t size) {
-        sys(::ftruncate(to, size), "size file");
-        for (off_t at = 0; at < size;) {
-            off_t data = ::lseek(from, at, SEEK_DATA);
-            if (data < 0 && errno == ENXIO) return;  // only a hole is left
-            sys(data, "find data");
-            const off_t hole = sys(::lseek(from, data, SEEK_HOLE), "find hole");
-            off_t target = data;
-            while (data < hole) {
-                const auto left = static_cast<std::size_t>(hole - data);
-                if (sys(::copy_file_range(from, &data, to, &target, left, 0), "copy file") == 0) return;
-            }
-            at = hole;
-        }
     }
 
     static void copy_attributes(int from, int to) {

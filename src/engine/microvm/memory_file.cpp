@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "base/throwing.hpp"
-#include "engine/common/copy_file.hpp"
 #include "engine/microvm/files.hpp"
+#include "layers/copy_file.hpp"
 
 namespace oyat::microvm {
 namespace {
@@ -39,7 +39,7 @@ void fill_memory_file(int memory, const std::string& from, std::uint64_t bytes) 
         throw Error{Errc::failed_precondition, Fault::engine,
                     "the saved memory has another size than its machine"};
     }
-    engine::copy_file(saved.get(), memory);
+    layers::copy_file(saved.get(), memory);
     sys(::fcntl(memory, F_ADD_SEALS, kSeals), "seal a memory file");
 }
 

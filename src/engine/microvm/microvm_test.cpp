@@ -55,7 +55,7 @@ TEST_F(MicrovmTest, ASandboxHasAKernelAndNamesOfItsOwn) {
     Sandbox sandbox{*world_};
     sandbox.generation = 12345;
     sandbox.start(*engine_);
-    AgentLine agent = sandbox.line();
+    engine::AgentLine agent = sandbox.line();
     EXPECT_EQ(agent.greet().generation, 12345U);
     EXPECT_EQ(Sandbox::shell(agent, "uname -r"), engine_->info().kernel + "\n");
     EXPECT_EQ(Sandbox::shell(agent, "hostname"), sandbox.id + "\n");

@@ -6,8 +6,7 @@
 #include <memory>
 
 #include "base/throwing.hpp"
-#include "engine/common/copy_file.hpp"
-#include "engine/microvm/agent_line.hpp"
+#include "engine/common/agent_line.hpp"
 #include "engine/microvm/box_files.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/files.hpp"
@@ -17,6 +16,7 @@
 #include "engine/microvm/unix_socket.hpp"
 #include "engine/microvm/vm.hpp"
 #include "engine/microvm/warm_machines.hpp"
+#include "layers/copy_file.hpp"
 
 namespace oyat::microvm {
 namespace {
@@ -48,9 +48,10 @@ std::unique_ptr<Qemu> restore_from(const Places& places, const Machine& machine,
 
 // A copy of a machine becomes one of its own, before any program in it goes on.
 pid_t renewed(const std::unique_ptr<Qemu>& qemu, const engine::Parts& parts, const Site& site) {
-    AgentLine agent{path_of_socket(parts.listener), kAgentPatience, [&] { check_alive(*qemu); }};
+    engine::AgentLine agent{connect_to(path_of_socket(parts.listener)), kAgentPatience,
+                            [&] { check_alive(*qemu); }};
     agent.greet();
-    renew(agent, parts.generation, site.id);
+    engine::renew(agent, parts.generation, site.id);
     return qemu->let_go();
 }
 
@@ -88,7 +89,7 @@ pid_t start_anew(const Places& places, const Machine& here, const engine::Parts&
     const Fd directory = open_file(warm, O_PATH | O_DIRECTORY);
     const Machine machine = read_manifest(directory.get());
     write_box_files(places, parts.id, machine, path_of_socket(parts.listener));
-    engine::copy_file(open_file(warm_disk(warm), O_RDONLY).get(),
+    layers::copy_file(open_file(warm_disk(warm), O_RDONLY).get(),
                       open_file(disk_in(parts.box), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW).get());
     const Site site = site_of(places, parts, descriptors);
     return renewed(restore_from(places, machine, site, descriptors.memory, directory.get()), parts, site);

@@ -18,7 +18,7 @@
 #include "base/id.hpp"
 #include "base/throwing.hpp"
 #include "cgroup/parent.hpp"
-#include "engine/microvm/agent_line.hpp"
+#include "engine/common/agent_line.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/microvm.hpp"
 #include "engine/microvm/unix_socket.hpp"
@@ -144,19 +144,21 @@ public:
 
     // What a shell inside says, both streams.
     std::string shell(const std::string& script) {
-        AgentLine agent = line();
+        engine::AgentLine agent = line();
         agent.greet();
         return shell(agent, script);
     }
-    static std::string shell(AgentLine& agent, const std::string& script) {
-        const AgentLine::Answer answer = agent.ask({.spawn = wire::Spawn{.argv = {"/bin/sh", "-c", script}}});
+    static std::string shell(engine::AgentLine& agent, const std::string& script) {
+        const engine::AgentLine::Answer answer =
+            agent.ask({.spawn = wire::Spawn{.argv = {"/bin/sh", "-c", script}}});
         if (answer.status.code != 0) return "error: " + answer.status.message;
         return answer.data;
     }
-    [[nodiscard]] AgentLine line() const {
-        return AgentLine{world_.dir + "/doors/" + id, Millis{20'000}, [this] {
-                             if (engine::has_ended(*process_)) throw Error{Errc::unavailable, "QEMU ended"};
-                         }};
+    [[nodiscard]] engine::AgentLine line() const {
+        return engine::AgentLine{connect_to(world_.dir + "/doors/" + id), Millis{20'000}, [this] {
+                                     if (engine::has_ended(*process_))
+                                         throw Error{Errc::unavailable, "QEMU ended"};
+                                 }};
     }
 
     // As the keeper and oyatd make a checkpoint: programs stand still, the disk is copied beside the memory.
@@ -165,9 +167,9 @@ public:
         std::filesystem::create_directory(into);
         std::filesystem::create_directory(into + "/memory");
         {
-            AgentLine agent = line();
+            engine::AgentLine agent = line();
             agent.greet();
-            const AgentLine::Answer answer = agent.ask({.quiesce = wire::Quiesce{}});
+            const engine::AgentLine::Answer answer = agent.ask({.quiesce = wire::Quiesce{}});
             if (answer.status.code != 0) throw Error{Errc::internal, "quiesce: " + answer.status.message};
         }
         const Fd memory{::open((into + "/memory").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -185,7 +187,7 @@ public:
         new_life();
     }
     void new_life() {
-        AgentLine agent = line();
+        engine::AgentLine agent = line();
         agent.greet();
         renew(agent, generation, id);
     }

@@ -7,7 +7,7 @@
 #include <boost/json/array.hpp>
 
 #include "base/throwing.hpp"
-#include "engine/microvm/agent_line.hpp"
+#include "engine/common/agent_line.hpp"
 #include "engine/microvm/disks.hpp"
 #include "engine/microvm/files.hpp"
 #include "engine/microvm/guest_files.hpp"
@@ -100,7 +100,8 @@ void check_alive(const Qemu& qemu) {
 std::unique_ptr<Qemu> boot(const Places& places, const Machine& machine, const Site& site) {
     std::unique_ptr<Qemu> qemu = start(places, machine, site, -1);
     try {
-        AgentLine agent{path_of_socket(site.agent), boot_patience(machine), [&] { check_alive(*qemu); }};
+        engine::AgentLine agent{connect_to(path_of_socket(site.agent)), boot_patience(machine),
+                                [&] { check_alive(*qemu); }};
         agent.greet();
     } catch (const Error& error) {
         throw Error{error.code(), error.fault(), "boot: " + error.message() + end_of_console(site)};

@@ -1,4 +1,4 @@
-#include "engine/common/copy_file.hpp"
+#include "layers/copy_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "base/fd.hpp"
 #include "base/throwing.hpp"
 
-namespace oyat::engine {
+namespace oyat::layers {
 namespace {
 
 TEST(CopyFile, KeepsContentLengthAndHoles) {
@@ -33,4 +33,4 @@ TEST(CopyFile, KeepsContentLengthAndHoles) {
 }
 
 }  // namespace
-}  // namespace oyat::engine
+}  // namespace oyat::layers

@@ -1,4 +1,4 @@
-#include "engine/common/copy_file.hpp"
+#include "layers/copy_file.hpp"
 
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 
 #include "base/throwing.hpp"
 
-namespace oyat::engine {
+namespace oyat::layers {
 namespace {
 
 void copy_range(int from, int to, off_t at, off_t end) {
@@ -38,4 +38,4 @@ void copy_file(int from, int to) {
     }
 }
 
-}  // namespace oyat::engine
+}  // namespace oyat::layers

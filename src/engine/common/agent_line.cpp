@@ -1,4 +1,4 @@
-#include "engine/microvm/agent_line.hpp"
+#include "engine/common/agent_line.hpp"
 
 #include <poll.h>
 #include <sys/random.h>
@@ -11,14 +11,14 @@
 
 #include "base/id.hpp"
 #include "base/throwing.hpp"
-#include "engine/microvm/unix_socket.hpp"
 
-namespace oyat::microvm {
+namespace oyat::engine {
 namespace {
 
 constexpr Millis kGlance{20};       // between two looks at whether the machine still lives
 constexpr Millis kKnockAgain{500};  // a knock can be lost in the rest of what an earlier host had sent
 constexpr std::size_t kMachineIdBytes = 16;
+constexpr std::size_t kMostOfAnAnswer = std::size_t{1} << 20;
 
 std::uint64_t random_number() {
     std::uint64_t number = 0;
@@ -36,15 +36,16 @@ MonoTime now() {
 
 }  // namespace
 
-AgentLine::AgentLine(const std::string& door, Millis patience, std::function<void()> alive)
-    : socket_{connect_to(door)}, patience_{patience}, alive_{std::move(alive)} {}
+AgentLine::AgentLine(Fd socket, Millis patience, std::function<void()> alive)
+    : socket_{std::move(socket)}, patience_{patience}, alive_{std::move(alive)} {}
 
 wire::Hello AgentLine::greet() {
     const MonoTime until = now() + patience_;
     const std::uint64_t number = random_number();
     while (now() < until) {
         send(wire::FrameKind::knock, 0, wire::u64_payload(number));
-        while (const std::optional<wire::Frame> frame = next(kKnockAgain)) {
+        const MonoTime again = std::min(until, now() + kKnockAgain);
+        while (const std::optional<wire::Frame> frame = now() < until ? next(again) : std::nullopt) {
             if (frame->header.kind != wire::FrameKind::hello) continue;
             const wire::Hello hello = or_throw(wire::decode<wire::Hello>(frame->payload));
             if (hello.magic != wire::kAgentMagic || hello.version != wire::kAgentVersion) {
@@ -59,10 +60,12 @@ wire::Hello AgentLine::greet() {
 AgentLine::Answer AgentLine::ask(const wire::Request& request) {
     const std::uint32_t stream = ++last_stream_;
     send(wire::FrameKind::request, stream, wire::encode(request));
+    const MonoTime until = now() + patience_;
     Answer answer;
-    for (;;) {
-        std::optional<wire::Frame> frame = next(patience_);
+    for (std::size_t bytes = 0; bytes <= kMostOfAnAnswer;) {
+        std::optional<wire::Frame> frame = now() < until ? next(until) : std::nullopt;
         if (!frame) throw no_answer();
+        bytes += sizeof(wire::Frame) + frame->payload.size();
         if (frame->header.stream != stream) continue;
         if (frame->header.kind == wire::FrameKind::event) answer.events.push_back(std::move(frame->payload));
         if (frame->header.kind == wire::FrameKind::data) answer.data += frame->payload;
@@ -71,10 +74,10 @@ AgentLine::Answer AgentLine::ask(const wire::Request& request) {
             return answer;
         }
     }
+    throw Error{Errc::unavailable, Fault::agent, "the agent talks without end"};
 }
 
-std::optional<wire::Frame> AgentLine::next(Millis wait) {
-    const MonoTime until = now() + wait;
+std::optional<wire::Frame> AgentLine::next(MonoTime until) {
     for (;;) {
         if (std::optional<wire::Frame> frame = or_throw(parser_.next())) return frame;
         alive_();
@@ -85,7 +88,7 @@ std::optional<wire::Frame> AgentLine::next(Millis wait) {
         const ssize_t got = ::recv(socket_.get(), part.data(), part.size(), 0);
         if (got <= 0) {
             alive_();
-            throw Error{Errc::unavailable, Fault::engine, "the machine hung up"};
+            throw Error{Errc::unavailable, Fault::engine, "the agent hung up"};
         }
         parser_.feed({part.data(), static_cast<std::size_t>(got)});
     }
@@ -111,4 +114,4 @@ void renew(AgentLine& agent, std::uint64_t generation, const std::string& id) {
                 "the agent refuses a new life: " + answer.status.message};
 }
 
-}  // namespace oyat::microvm
+}  // namespace oyat::engine
