@@ -131,6 +131,7 @@ private:
     Task<> recover_one(SandboxRecord record, std::optional<BoxFacts> box);
     Task<> adopt(Live sandbox, bool frozen);
     Task<> rescue(Live sandbox, std::string why);
+    Task<bool> found_on_disk(Live sandbox);
     Task<> verify();
     Task<> put_in_step(Live sandbox, BoxFacts box);
     Task<> end_strangers(const std::vector<BoxFacts>& boxes);

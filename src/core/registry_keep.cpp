@@ -109,6 +109,7 @@ Task<> Registry::rescue(Live sandbox, std::string why) {
         if (is_over(sandbox->record().state)) co_return;
         if (failed->fault() == Fault::engine && failed->code() == Errc::unavailable)
             co_return;  // verify() goes on
+        if (failed->code() == Errc::failed_precondition && co_await found_on_disk(sandbox)) co_return;
         const bool gone = failed->code() == Errc::not_found;
         if (gone || tries == kRescueTries) {
             const std::string oom = sandbox->limits().recent_oom();
@@ -122,12 +123,30 @@ Task<> Registry::rescue(Live sandbox, std::string why) {
     }
 }
 
+// A pause that was cut short by the keeper's end may have come that far.
+Task<bool> Registry::found_on_disk(Live sandbox) {
+    std::vector<BoxFacts> boxes;
+    try {
+        boxes = co_await deps_.keeper.list();
+    } catch (const Error& e) {
+        if (e.code() == Errc::canceled) throw;
+        co_return false;  // it is asked again
+    }
+    const auto box = std::ranges::find(boxes, sandbox->record().id, &BoxFacts::id);
+    if (box == boxes.end() || !box->stored) co_return false;
+    co_await put_in_step(sandbox, std::move(*box));
+    co_return true;
+}
+
 // Joins a living box: its sockets and its agent.
 Task<> Registry::adopt(Live sandbox, bool frozen) {
     NewBox box = co_await deps_.keeper.attach(sandbox->record().id);
     if (is_over(sandbox->record().state)) co_return;
     sandbox->set_egress(box.facts.egress_off, brakes_.egress_off);
     sandbox->take_handles(std::move(box.handles));
+    // We may have been killed while it was being saved: whatever stands still in it is to go on. The memory
+    // of a jail is never saved.
+    if (sandbox->record().boundary != "shared-kernel") sandbox->note_saved();
     if (!frozen)
         co_await sandbox->greet(
             LiveSandbox::Agent::known);  // one that is frozen is greeted when it is resumed

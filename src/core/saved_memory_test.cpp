@@ -57,6 +57,19 @@ TEST(PauseOnDisk, WithMemoryOutlivesARestartOfTheServer) {
     in_house(over_a_restart);
 }
 
+Task<> killed_meanwhile(House& house) {
+    co_await let_it_save(house);
+    const std::string id = (co_await house.create())->record().id;
+    house.keeper.inside(id).quiesced = true;
+    house.store.records.at(id).boundary = "own-kernel";
+    co_await house.restart();
+    EXPECT_EQ(house.sandboxes->find(id, "default")->record().state, SandboxState::running);
+    EXPECT_FALSE(house.keeper.inside(id).quiesced);
+}
+TEST(PauseOnDisk, ThatWasCutShortByOurEndLeavesNobodyStandingStill) {
+    in_house(killed_meanwhile);
+}
+
 Task<> obstacle(House& house) {
     co_await let_it_save(house);
     const auto sandbox = co_await house.create();

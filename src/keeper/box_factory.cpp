@@ -86,22 +86,21 @@ void BoxFactory::set_limits(Box& box, const wire::BoxLimits& limits) {
 }
 
 std::optional<Box> BoxFactory::adopt(const BoxRecord& record) {
-    const bool owned = record.stage == Stage::handed_out || record.stage == Stage::storing;
-    if (!owned || record.boot_id != rooms_.boot_id) return std::nullopt;
+    // What was being stored may be dying of it; it has its disk, and its memory if that was whole.
+    if (record.stage != Stage::handed_out || record.boot_id != rooms_.boot_id) return std::nullopt;
     std::optional<engine::Process> process =
         engine::find_process(static_cast<pid_t>(record.pid), record.start_ticks);
     std::optional<cgroup::Group> group = rooms_.groups.find(record.id);
     if (!process || !group || engine::has_ended(*process)) return std::nullopt;
     const Fd disk = rooms_.store.open_box(record.id, disk_limit(record.limits));
-    const engine::Engine& engine = engine_of(record);
+    engine::Engine& engine = engine_of(record);
     netns::Netns network = netns::Netns::of_process(
         engine.in_network({.id = record.id, .process = *process, .group = *group}), engine.network());
     const std::uint64_t oom_kills = group->stats().oom_kills;
     // Last, since nothing gives it back.
     const layers::IdRange range = rooms_.ids.adopt(record.uid_base);
-    BoxRecord adopted = record;
-    adopted.stage = Stage::handed_out;
-    return Box{.record = std::move(adopted),
+    engine.adopted({.id = record.id, .process = *process, .group = *group});
+    return Box{.record = record,
                .process = *std::move(process),
                .group = *std::move(group),
                .range = range,

@@ -91,6 +91,7 @@ Box* Boxes::living_box(const std::string& id) {
 
 Box& Boxes::handed_out(const std::string& id) {
     if (Box* box = living_box(id)) return *box;
+    if (owned_record(id) != nullptr) throw Error{Errc::failed_precondition, "the sandbox is stored"};
     throw Error{Errc::not_found, "no such sandbox"};
 }
 

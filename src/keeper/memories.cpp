@@ -75,13 +75,14 @@ std::uint64_t Memories::bytes(std::string_view id) const {
 }
 
 void Memories::remove(std::string_view id) const {
-    layers::remove_tree(dir_.get(), unfinished(id));
-    layers::remove_tree(dir_.get(), std::string{id});
+    layers::remove_tree_and_rests(dir_.get(), unfinished(id));
+    layers::remove_tree_and_rests(dir_.get(), std::string{id});
 }
 
 std::vector<std::string> Memories::ids() const {
     std::vector<std::string> ids = layers::names_in(dir_.get());
     for (std::string& id : ids) {
+        id = layers::without_rest_number(id);
         if (id.ends_with(kUnfinished)) id.resize(id.size() - kUnfinished.size());
     }
     std::ranges::sort(ids);

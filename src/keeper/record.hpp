@@ -19,7 +19,7 @@ enum class Stage : std::uint8_t {
     handed_out = 3,  // oyatd was told, or is about to be
     ending = 4,      // told to die; never written down, since the dead are found out
     stored = 5,      // its owner has it, on disk alone: what still runs of it is on its way out
-    storing = 6,  // on its way there with its memory; one that lives is handed out still, a dead one stored
+    storing = 6,     // on its way there with its memory: as good as stored for the next keeper
 };
 
 // What survives the keeper: one small file per box.

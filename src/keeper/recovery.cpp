@@ -69,9 +69,9 @@ std::set<std::string> Recovery::known_names() const {
     for (const engine::Engine* engine : rooms_.engines.all()) {
         for (std::string& id : engine->remembered()) names.insert(std::move(id));
     }
-    for (std::string& id : rooms_.memories.ids()) {
-        if (is_sandbox_id(id)) names.insert(std::move(id));
-    }
+    for (std::string& id : rooms_.memories.ids()) names.insert(std::move(id));
+    // Whatever else lies there must not keep the server from starting.
+    std::erase_if(names, [](const std::string& name) { return !is_sandbox_id(name); });
     return names;
 }
 

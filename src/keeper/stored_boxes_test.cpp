@@ -281,6 +281,23 @@ TEST_F(StoredBoxesTest, ATemplateStaysWhileASnapshotNeedsIt) {
               code(Errc::failed_precondition));
 }
 
+TEST_F(StoredBoxesTest, RestsOfRemovalsAreRemovedAndOddNamesKeepNobodyFromStarting) {
+    const std::string id = id_of(create());
+    oyatd.reset();
+    keeper->kill_hard();
+    const std::string memory = keeper->dir + "/keeper/memory/";
+    const std::string gone = "i" + std::string(20, 'z');
+    for (const std::string& name :
+         {gone + "~1", gone + ".new~2", std::string{"~"}, std::string{"What is this?"}})
+        std::filesystem::create_directories(memory + name + "/inside");
+    keeper->start();
+    oyatd.emplace(keeper->client());
+    ASSERT_EQ(list().size(), 1U) << keeper->log();
+    EXPECT_EQ(list()[0].id, id);
+    EXPECT_FALSE(std::filesystem::exists(memory + gone + "~1"));
+    EXPECT_FALSE(std::filesystem::exists(memory + gone + ".new~2"));
+}
+
 TEST_F(StoredBoxesTest, HalfASnapshotIsRemovedByTheNextKeeper) {
     const Answer made = create();
     const std::string snapshot = snapshot_of(id_of(made)).id;

@@ -119,4 +119,14 @@ void remove_tree(int dir, const std::string& name) {
     }
 }
 
+std::string_view without_rest_number(std::string_view name) {
+    return name.substr(0, name.find('~'));
+}
+
+void remove_tree_and_rests(int dir, const std::string& name) {
+    for (const std::string& each : names_in(dir)) {
+        if (without_rest_number(each) == name) remove_tree(dir, each);
+    }
+}
+
 }  // namespace oyat::layers

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -26,7 +27,11 @@ namespace oyat::layers {
 void replace_file(int dir, const std::string& name, const std::string& text);
 
 // Removes a tree of any depth with a bounded number of descriptors and without following a link. What stands
-// under a busy mount point stays.
+// under a busy mount point stays. A removal that is cut short may leave parts beside it, as `name`~NUMBER.
 void remove_tree(int dir, const std::string& name);
+// The same with such parts of earlier tries.
+void remove_tree_and_rests(int dir, const std::string& name);
+// Whose rest it is, or the name itself.
+[[nodiscard]] std::string_view without_rest_number(std::string_view name);
 
 }  // namespace oyat::layers

@@ -110,6 +110,9 @@ public:
     // No sandbox will be made of the template any more: what was made to start such faster may go.
     virtual void template_gone(std::string_view /*digest*/) noexcept {}
 
+    // One that an earlier keeper started is ours now: what that one was in the middle of is given up.
+    virtual void adopted(const Running& /*sandbox*/) noexcept {}
+
     // Removes what the engine has left of a sandbox whose processes are gone, or of one that never came to
     // be. Nothing happens when there is nothing.
     virtual void forget(std::string_view id) noexcept = 0;

@@ -27,14 +27,17 @@ void Homes::make(std::string_view id, uid_t owner) const {
 
 void Homes::remove(std::string_view id) const noexcept {
     try {
-        layers::remove_tree(dir_.get(), std::string{id});
+        layers::remove_tree_and_rests(dir_.get(), std::string{id});
     } catch (const Error&) {
         return;  // ids() names it again
     }
 }
 
 std::vector<std::string> Homes::ids() const {
-    return layers::names_in(dir_.get());
+    std::vector<std::string> ids;
+    for (const std::string& name : layers::names_in(dir_.get()))
+        ids.emplace_back(layers::without_rest_number(name));
+    return ids;
 }
 
 Fd Homes::state(std::string_view id) const {

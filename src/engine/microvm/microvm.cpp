@@ -189,6 +189,10 @@ void Microvm::set_limits(const engine::Running&, const wire::BoxLimits& before,
                 "the memory, disk and number of processors of a microvm can't be changed while it runs"};
 }
 
+void Microvm::adopted(const engine::Running& sandbox) noexcept {
+    let_it_go_on(options_.places, std::string{sandbox.id});
+}
+
 void Microvm::forget(std::string_view id) noexcept {
     std::error_code ignored;
     std::filesystem::remove_all(options_.places.box(id), ignored);

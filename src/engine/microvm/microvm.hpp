@@ -44,6 +44,8 @@ public:
                     const wire::BoxLimits& limits) override;
     // Its own kernel tells them.
     void tell(const engine::Running&, const engine::Seen&, Told) override {}
+    // It may stand still for a checkpoint that will never be finished.
+    void adopted(const engine::Running& sandbox) noexcept override;
     void forget(std::string_view id) noexcept override;
     [[nodiscard]] std::vector<std::string> remembered() const override;
 
